@@ -1,0 +1,1 @@
+"""valleywatch pipelines."""
