@@ -1,0 +1,26 @@
+"""The throughput curves."""
+
+from datetime import date
+
+import dagster as dg
+
+from pipelines.assets.mart import busy_periods, hourly_hit_rate
+from pipelines.curves import fit_day
+from pipelines.partitions import DAILY_UTC
+from pipelines.resources import Workplace
+from pipelines.times import to_day_index
+
+
+@dg.asset(
+    partitions_def=DAILY_UTC,
+    group_name="verdict",
+    kinds={"python", "scipy"},
+    pool="duckdb_write",
+    deps=[busy_periods, hourly_hit_rate],
+)
+def throughput_curve(context: dg.AssetExecutionContext, workplace: Workplace) -> dg.MaterializeResult[None]:
+    """How each deployment's miss-token throughput falls with its hit rate, fitted on the trailing window."""
+    with workplace.writer() as writer:
+        day_index = to_day_index(date.fromisoformat(context.partition_key))
+        n_curves = fit_day(writer, day_index, workplace.settings().policy)
+    return dg.MaterializeResult(metadata={"curves": n_curves})

@@ -1,0 +1,36 @@
+"""The errors a user can meet. Every message says what failed, the offending value, the rule, the remedy and the place.
+
+Belongs here: exception types and their exit codes. Does not belong here: reasons for quarantined lines (they are data,
+see `sql/ingest/judged.sql`).
+"""
+
+
+class ValleywatchError(Exception):
+    """Root of all expected failures: shown as one message, never as a traceback."""
+
+    exit_code = 1
+
+
+class UsageError(ValleywatchError, ValueError):
+    """The command line, the configuration or a file named by the user cannot be used as given."""
+
+    exit_code = 2
+
+
+class QueryError(UsageError):
+    """An ad-hoc query was refused by the engine."""
+
+
+class BusyError(ValleywatchError):
+    """Another process holds the writer's lock, or a file changed while it was read: the same call may work later."""
+
+    exit_code = 75
+
+
+class RejectedFileError(ValleywatchError):
+    """A whole log file cannot be trusted; nothing of it is loaded. `reason` is the code kept in the manifest."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail

@@ -1,0 +1,209 @@
+"""Bytes of a log file → bounded lines.
+
+Belongs here: decompression with its checks, splitting, UTF-8, line numbers and byte offsets. Does not belong here: what
+a line means. A fault of the whole file (a cut or corrupt gzip) raises RejectedFileError, so that nothing of the file is
+loaded; a fault of one line becomes a LineFault and its neighbours go on. Memory is bounded by BLOCK_BYTES and
+MAX_LINE_BYTES, whatever the input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from pipelines.errors import RejectedFileError
+from pipelines.inbox import open_regular
+
+BLOCK_BYTES = 4 << 20
+MAX_LINE_BYTES = 1 << 20
+"""A request's record is a few hundred bytes; a longer line than this is a fault of the producer."""
+MAX_RATIO = 200
+"""Decompressed bytes per compressed byte above which a file is taken for a decompression bomb; logs reach 10 to 30."""
+RATIO_FREE_BYTES = 64 << 20
+"""Decompressed bytes before the ratio is judged: small files of repeated lines compress very well."""
+EXCERPT_BYTES = 500
+"""What quarantine keeps of a line: enough to recognise the producer, little enough not to copy its data."""
+
+_GZIP = b"\x1f\x8b"
+_UNSUPPORTED = {b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\xfd7zXZ\x00": "xz"}
+_BOM = b"\xef\xbb\xbf"
+_SCHEMA = pa.schema([("line_number", pa.int64()), ("byte_offset", pa.int64()), ("line", pa.string())])
+
+
+@dataclass(frozen=True, slots=True)
+class LineFault:
+    """One line that cannot even be read as text."""
+
+    line_number: int
+    byte_offset: int
+    reason: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of consecutive lines. `lines` has the columns line_number (from 1), byte_offset (decompressed), line."""
+
+    lines: pa.Table
+    faults: tuple[LineFault, ...]
+    n_blank: int
+
+    @property
+    def n_lines(self) -> int:
+        """All lines of the block: readable, faulty and blank."""
+        return int(self.lines.num_rows) + len(self.faults) + self.n_blank
+
+
+def content_sha256(path: Path) -> str:
+    """Return the SHA-256 of the decompressed content: a file's identity, whatever its name and compression."""
+    digest = hashlib.sha256()
+    for chunk in _decompressed(path):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def stored_sha256(path: Path) -> str:
+    """Return the SHA-256 of the bytes as stored: the identity of a file that cannot be decompressed."""
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_blocks(path: Path, expected_sha256: str) -> Iterator[Block]:
+    """Yield the file's lines in order; raise RejectedFileError when its content is no longer `expected_sha256`."""
+    digest = hashlib.sha256()
+    splitter = _Splitter()
+    for chunk in _decompressed(path):
+        digest.update(chunk)
+        block = splitter.feed(chunk)
+        if block.n_lines:
+            yield block
+    if digest.hexdigest() != expected_sha256:
+        raise RejectedFileError("changed_while_reading", "it was written to during the read; run again when it settles")
+    last = splitter.finish()
+    if last.n_lines:
+        yield last
+
+
+def _decompressed(path: Path) -> Iterator[bytes]:
+    with open_regular(path) as file:
+        head = file.read(8)
+        file.seek(0)
+        for magic, name in _UNSUPPORTED.items():
+            if head.startswith(magic):
+                raise RejectedFileError("unsupported_compression", f"{name} is not read; use plain text or gzip")
+        if not head.startswith(_GZIP):
+            while chunk := file.read(BLOCK_BYTES):
+                yield chunk
+            return
+        yield from _gunzip(iter(lambda: file.read(1 << 20), b""))
+
+
+def _gunzip(stored: Iterator[bytes]) -> Iterator[bytes]:
+    """Decompress gzip members one after the other, each with its CRC and length checked."""
+    bytes_in = bytes_out = 0
+    member = zlib.decompressobj(wbits=31)
+    pending = b""
+    is_padded = False
+    for piece in itertools.chain(stored, [b""]):
+        bytes_in += len(piece)
+        pending += piece
+        while True:
+            if member.eof:
+                rest = pending.lstrip(b"\x00")
+                is_padded = is_padded or len(rest) < len(pending)
+                pending = rest
+                if pending and (is_padded or not _GZIP.startswith(pending[:2])):
+                    raise RejectedFileError("gzip_trailing", "the bytes after the last gzip member are no gzip")
+                if len(pending) < len(_GZIP):
+                    break
+                member = zlib.decompressobj(wbits=31)
+            try:
+                out = member.decompress(pending, BLOCK_BYTES)
+            except zlib.error as error:
+                raise RejectedFileError("gzip_corrupt", f"{error} after {bytes_out} decompressed bytes") from None
+            pending = member.unused_data if member.eof else member.unconsumed_tail
+            bytes_out += len(out)
+            if bytes_out > RATIO_FREE_BYTES and bytes_out > MAX_RATIO * bytes_in:
+                raise RejectedFileError(
+                    "decompression_ratio", f"over {MAX_RATIO} bytes out per byte in after {bytes_out} bytes"
+                )
+            if out:
+                yield out
+            elif not pending:
+                break
+    if not member.eof:
+        raise RejectedFileError("gzip_truncated", f"the stream ends early after {bytes_out} decompressed bytes")
+    if pending:
+        raise RejectedFileError("gzip_trailing", "the bytes after the last gzip member are no gzip")
+
+
+class _Splitter:
+    """Cut a stream of chunks at newlines, holding at most one chunk and MAX_LINE_BYTES of an unfinished line."""
+
+    def __init__(self) -> None:
+        self._carry = b""
+        self._carry_length = 0
+        self._next_number = 1
+        self._next_offset = 0
+
+    def feed(self, chunk: bytes) -> Block:
+        """Return the lines that `chunk` completes."""
+        head, newline, tail = chunk.rpartition(b"\n")
+        block = self._cut(head.split(b"\n")) if newline else _block([], [], 0)
+        self._carry = (self._carry + tail)[: MAX_LINE_BYTES + 1]
+        self._carry_length += len(tail)
+        return block
+
+    def finish(self) -> Block:
+        """Return the last line where the file does not end in a newline."""
+        return self._cut([b""]) if self._carry_length else _block([], [], 0)
+
+    def _cut(self, pieces: list[bytes]) -> Block:
+        lengths = [len(piece) for piece in pieces]
+        lengths[0] += self._carry_length
+        pieces[0] = self._carry + pieces[0]
+        self._carry, self._carry_length = b"", 0
+        rows: list[tuple[int, int, bytes]] = []
+        faults: list[LineFault] = []
+        n_blank = 0
+        for piece, length in zip(pieces, lengths, strict=True):
+            number, offset = self._next_number, self._next_offset
+            self._next_number += 1
+            self._next_offset += length + 1
+            text = piece.removeprefix(_BOM) if number == 1 else piece
+            if length > MAX_LINE_BYTES:
+                faults.append(LineFault(number, offset, "line_too_long", _excerpt(text)))
+            elif not text.strip():
+                n_blank += 1
+            else:
+                rows.append((number, offset, text))
+        return _block(rows, faults, n_blank)
+
+
+def _block(rows: list[tuple[int, int, bytes]], faults: list[LineFault], n_blank: int) -> Block:
+    """Build the Arrow table; lines that are not UTF-8 become faults."""
+    lines = pa.array([line for _, _, line in rows], pa.binary())
+    try:
+        texts = lines.cast(pa.string())
+    except pa.ArrowInvalid:
+        good = []
+        for number, offset, line in rows:
+            try:
+                line.decode("utf-8")
+                good.append((number, offset, line))
+            except UnicodeDecodeError:
+                faults.append(LineFault(number, offset, "not_utf8", _excerpt(line)))
+        return _block(good, faults, n_blank)
+    numbers = pa.array([number for number, _, _ in rows], pa.int64())
+    offsets = pa.array([offset for _, offset, _ in rows], pa.int64())
+    return Block(pa.Table.from_arrays([numbers, offsets, texts], schema=_SCHEMA), tuple(faults), n_blank)
+
+
+def _excerpt(line: bytes) -> str:
+    return line[:EXCERPT_BYTES].decode("utf-8", errors="backslashreplace")

@@ -1,0 +1,57 @@
+"""The only reader of `sql/`: a query is a file with a header, found by its path.
+
+Belongs here: finding, checking and caching statements. Does not belong here: running them (`warehouse`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_HEADER = re.compile(r"^-- (\w+): ?(.*)$")
+_PARAMETER = re.compile(r"\$([a-z_][a-z0-9_]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One statement of `sql/`, with the names of the parameters it binds."""
+
+    name: str
+    text: str
+    params: frozenset[str]
+
+    def bind(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return `values`, checked to be exactly what the statement binds."""
+        if set(values) != self.params:
+            raise ValueError(f"sql/{self.name}.sql binds {sorted(self.params)}, not {sorted(values)}")
+        return values
+
+
+def resource_folder(name: str) -> Path:
+    """Return the data folder `name`: inside the installed package, else at the top of the repository."""
+    package = Path(__file__).resolve().parent
+    candidates = (package / f"_{name}", package.parent / name)
+    for folder in candidates:
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError(f"valleywatch is installed without its {name}: neither {candidates[0]} nor {candidates[1]}")
+
+
+@cache
+def load(name: str) -> Query:
+    """Return the statement in `sql/<name>.sql`; its header must name it."""
+    text = (resource_folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
+    header = dict(match.groups() for line in text.splitlines() if (match := _HEADER.match(line)))
+    if header.get("name") != name:
+        raise ValueError(f"sql/{name}.sql says its name is {header.get('name')!r}")
+    statement = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+    return Query(name, statement, frozenset(_PARAMETER.findall(statement)))
+
+
+@cache
+def names(folder: str) -> tuple[str, ...]:
+    """Return the statements directly in `sql/<folder>/`, in order."""
+    return tuple(f"{folder}/{path.stem}" for path in sorted((resource_folder("sql") / folder).glob("*.sql")))

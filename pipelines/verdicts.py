@@ -1,0 +1,168 @@
+"""The verdict per deployment and hour: curve × traffic × price → revenue index, its interval, the closed forms, money.
+
+Belongs here: putting one hour's observation together and storing it. Does not belong here: formulas (`models/`), the
+state machine (`alerts/state.py`), reading or writing SQL text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from models import service_time, valley
+from pipelines.settings import PolicySettings, PriceSettings, Settings
+from pipelines.times import HOURS_PER_DAY, to_day
+from pipelines.warehouse import Writer
+
+INTERVAL = (0.05, 0.95)
+"""Quantiles of the bootstrap draws: a 90 % interval."""
+SECONDS_PER_HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A day's curve of one deployment; `law` is None when there is none, `draws` has shape (n_draws, 4): f, c, q, k."""
+
+    reference_input_tokens: float
+    a: float | None
+    law: service_time.ServiceTime | None
+    draws: np.ndarray
+    is_trustworthy: bool
+    reasons: tuple[str, ...]
+
+
+def observe_day(writer: Writer, day_index: int, settings: Settings) -> int:
+    """Replace the day's observations (states are set by `alerts.record`); return the number of hours."""
+    hours = {
+        "first_hour": day_index * HOURS_PER_DAY,
+        "last_hour": day_index * HOURS_PER_DAY + HOURS_PER_DAY - 1,
+    }
+    curves = _curves(writer, day_index)
+    rows = []
+    for traffic in writer.rows("valley/traffic", **hours):
+        deployment = traffic["deployment"]
+        price = settings.price_of(deployment, to_day(day_index))
+        rows.append(_observe_hour(traffic, curves.get(deployment), price, settings.policy))
+    writer.run("valley/clear_status", **hours)
+    writer.insert_rows("mart.valley_status", rows)
+    return len(rows)
+
+
+def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
+    draws: dict[str, list[tuple[float, ...]]] = {}
+    for row in writer.rows("valley/draws", day_index=day_index):
+        draws.setdefault(row["deployment"], []).append((row["f"], row["c"], row["q"], row["k"]))
+    return {
+        row["deployment"]: Curve(
+            reference_input_tokens=row["reference_input_tokens"],
+            a=row["a"],
+            law=None if row["f"] is None else service_time.ServiceTime(row["f"], row["c"], row["q"], row["k"]),
+            draws=np.array(draws.get(row["deployment"], [])).reshape(-1, 4),
+            is_trustworthy=row["trustworthy"],
+            reasons=tuple(filter(None, row["reasons"].split(","))),
+        )
+        for row in writer.rows("valley/curves", day_index=day_index)
+    }
+
+
+def _observe_hour(
+    traffic: dict[str, Any], curve: Curve | None, price: PriceSettings | None, policy: PolicySettings
+) -> dict[str, Any]:
+    row = _blank(traffic, policy)
+    reasons = _traffic_reasons(traffic, policy)
+    if price is None:
+        reasons.append("no_price")
+    else:
+        row["price_ratio"] = price.cached_per_mtok / price.input_per_mtok
+        row["currency"] = price.currency
+    if curve is None or curve.law is None or not curve.is_trustworthy:
+        reasons += curve.reasons if curve and curve.reasons else ["no_curve"]
+    elif price is not None and traffic["miss_tokens"] + traffic["cached_tokens"] > 0:
+        row |= _index(traffic, curve, row["price_ratio"], price)
+        row |= _closed_forms(curve, row["price_ratio"])
+        if reasons:
+            row["p_in_valley"] = None
+        if row["floor_hit_rate"] is not None and row["exit_hit_rate"] is None:
+            reasons.append("no_exit")
+    row["reasons"] = ",".join(dict.fromkeys(reasons))
+    return row
+
+
+def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
+    """Return the hour's row with everything unknown but what the traffic itself says."""
+    reported = traffic["reported_input_tokens"]
+    busy_share = None
+    if traffic["busy_us"] is not None:
+        busy_share = traffic["busy_us"] / 1e6 / (SECONDS_PER_HOUR * traffic["n_instances"])
+    limited = busy_share is not None and busy_share >= policy.capacity_limited_busy_share
+    unknown = dict.fromkeys((
+        "price_ratio", "revenue_index", "index_low", "index_high", "p_in_valley", "floor_hit_rate", "exit_hit_rate",
+        "floor_depth", "marginal_index", "side", "lost_per_hour", "currency",
+    ))  # fmt: skip
+    return unknown | {
+        "deployment": traffic["deployment"],
+        "hour_index": traffic["hour_index"],
+        "hit_rate": traffic["cached_tokens"] / reported if reported else None,
+        "busy_share": busy_share,
+        "regime": None if busy_share is None else "capacity_limited" if limited else "demand_limited",
+        "state": "unknown",
+        "is_in_valley": False,
+        "is_held": True,
+        "enter_streak": 0,
+        "leave_streak": 0,
+    }
+
+
+def _traffic_reasons(traffic: dict[str, Any], policy: PolicySettings) -> list[str]:
+    reasons = []
+    if traffic["n_rated"] < policy.min_requests:
+        reasons.append("low_traffic")
+    if traffic["n_reported"] < policy.min_coverage * traffic["n_requests"]:
+        reasons.append("low_coverage")
+    return reasons
+
+
+def _index(traffic: dict[str, Any], curve: Curve, price_ratio: float, price: PriceSettings) -> dict[str, Any]:
+    """Return the exact index of the hour's own traffic, its interval, its slope, and what it means in money."""
+    assert curve.law is not None
+    moments = service_time.TrafficMoments(
+        n_requests=traffic["n_rated"],
+        input_tokens=traffic["reported_input_tokens"],
+        cached_tokens=traffic["cached_tokens"],
+        miss_tokens=traffic["miss_tokens"],
+        sum_miss_cached=traffic["sum_miss_cached"],
+        sum_miss_sq=traffic["sum_miss_sq"],
+        sum_input_sq=traffic["sum_input_sq"],
+    )
+    index = service_time.revenue_index(curve.law, moments, price_ratio)
+    draws = service_time.revenue_index_draws(curve.draws, moments, price_ratio)
+    low, high = np.quantile(draws, INTERVAL)
+    slope = service_time.marginal_index(curve.law, moments, price_ratio)
+    revenue = (traffic["miss_tokens"] * price.input_per_mtok + traffic["cached_tokens"] * price.cached_per_mtok) / 1e6
+    return {
+        "revenue_index": index,
+        "index_low": float(low),
+        "index_high": float(high),
+        "p_in_valley": float(np.mean(draws < 1.0)),
+        "marginal_index": slope,
+        "side": "descending" if slope < 0 else "ascending",
+        # Without a cache the same busy seconds would have earned revenue / index.
+        "lost_per_hour": revenue / index - revenue,
+    }
+
+
+def _closed_forms(curve: Curve, price_ratio: float) -> dict[str, Any]:
+    """Return the article's floor, exit and depth; no exit where even a full hit earns less than no cache would."""
+    assert curve.law is not None
+    assert curve.a is not None
+    found = valley.locate_valley(curve.a, price_ratio) if 0 < curve.a < 1 else None
+    if found is None:
+        return {"floor_hit_rate": None, "exit_hit_rate": None, "floor_depth": None}
+    recovers = service_time.full_hit_index(curve.law, curve.reference_input_tokens, price_ratio) >= 1.0
+    return {
+        "floor_hit_rate": found.floor_hit_rate,
+        "exit_hit_rate": found.exit_hit_rate if recovers else None,
+        "floor_depth": found.floor_depth,
+    }

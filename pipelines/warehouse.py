@@ -1,0 +1,322 @@
+"""The warehouse folder: one DuckDB file for marts and manifest, a lake of immutable Parquet files, published snapshots.
+
+    warehouse.duckdb            the writer's own; nobody else opens it
+    lake/day=YYYY-MM-DD/        requests, by UTC day of arrival
+    snapshots/, valleywatch.duckdb -> snapshots/…   what readers open
+
+Belongs here: connections, transactions, the writer's lock, the lake's view, publishing. The only importer of duckdb.
+Does not belong here: what a statement computes (`sql/`) or when it runs (`assets/`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+
+from pipelines import queries
+from pipelines.errors import BusyError, QueryError, UsageError, ValleywatchError
+
+SCHEMA_VERSION = 1
+KEPT_SNAPSHOTS = 3
+"""Published snapshots kept, the newest included: a reader that opened an older one can finish its work."""
+
+_CONNECT = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "preserve_insertion_order": False,
+}
+
+
+class Warehouse:
+    """The folder; opens the one writer and any number of readers."""
+
+    def __init__(self, folder: Path, *, memory_limit: str = "1GiB") -> None:
+        self.folder = folder
+        self.memory_limit = memory_limit
+
+    @property
+    def snapshot(self) -> Path:
+        """The published file, a symbolic link that is swapped whole."""
+        return self.folder / "valleywatch.duckdb"
+
+    @contextmanager
+    def writer(self) -> Iterator[Writer]:
+        """Open the warehouse for writing; raise BusyError while another process has it open."""
+        for folder in (self.folder, self.folder / "lake", self.folder / "snapshots", self.folder / "tmp"):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _lock(self.folder / "writer.lock"):
+            connection = _connect(self.folder / "warehouse.duckdb", self.folder, self.memory_limit)
+            try:
+                (self.folder / "warehouse.duckdb").chmod(0o600)
+                writer = Writer(connection, self.folder)
+                writer.prepare()
+                yield writer
+            except duckdb.FatalException as error:
+                raise ValleywatchError(f"the warehouse stopped: {error}; free disk space and run again") from error
+            finally:
+                connection.close()
+
+    @contextmanager
+    def reader(self) -> Iterator[Reader]:
+        """Open the published snapshot, read-only and locked down."""
+        if not self.snapshot.exists():
+            raise UsageError(f"nothing is published in {self.folder} yet: run `valleywatch run` first")
+        connection = _connect(None, self.folder, self.memory_limit, attach=self.snapshot.resolve())
+        try:
+            yield Reader(connection)
+        finally:
+            connection.close()
+
+
+class Reader:
+    """A read-only connection to one published snapshot."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def ask(self, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Run ad-hoc SQL; return column names and rows. Raises QueryError with the engine's own words."""
+        try:
+            result = self._connection.execute(text)
+            if result is None or result.description is None:
+                return [], []
+            return [column[0] for column in result.description], result.fetchall()
+        except duckdb.Error as error:
+            raise QueryError(f"the query failed: {error}") from None
+
+    def rows(self, name: str, **params: Any) -> list[dict[str, Any]]:
+        """Run `sql/<name>.sql` and return its rows."""
+        return _rows(self._connection, name, params)
+
+
+class Writer:
+    """The one read-write connection. Statements come from `sql/`; table names from the schema's closed list."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+        self._connection = connection
+        self.folder = folder
+
+    def prepare(self) -> None:
+        """Create the layout where it is missing, refuse another version's, make the session's macros and views."""
+        with self.transaction():
+            for schema in ("core", "mart", "ops"):
+                self._connection.execute(f"create schema if not exists {schema}")
+            for name in queries.names("schema"):
+                self._connection.execute(queries.load(name).text)
+            self._connection.execute(queries.load("ops/first_schema_version").text, {"version": SCHEMA_VERSION})
+        found = self.rows("ops/schema_version")[0]["version"]
+        if found != SCHEMA_VERSION:
+            raise UsageError(
+                f"{self.folder} was written by layout {found}, this version reads layout {SCHEMA_VERSION}: "
+                "move the folder aside and run again to rebuild it from the logs"
+            )
+        for name in queries.names("ingest/macros"):
+            self._connection.execute(queries.load(name).text)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit what is done inside as a whole, or nothing of it."""
+        self._connection.execute("begin")
+        try:
+            yield
+        except BaseException:
+            # A fatal error has already ended the transaction; its own message must reach the user.
+            with _suppress_duckdb():
+                self._connection.execute("rollback")
+            raise
+        self._connection.execute("commit")
+
+    def rows(self, name: str, **params: Any) -> list[dict[str, Any]]:
+        """Run `sql/<name>.sql` and return its rows."""
+        return _rows(self._connection, name, params)
+
+    def frame(self, name: str, **params: Any) -> pl.DataFrame:
+        """Run `sql/<name>.sql` and return a frame."""
+        query = queries.load(name)
+        return self._connection.sql(query.text, params=query.bind(params) or None).pl()
+
+    def run(self, name: str, **params: Any) -> None:
+        """Run a statement of `sql/` for its effect."""
+        query = queries.load(name)
+        self._connection.execute(query.text, query.bind(params) or None)
+
+    def insert(self, table: str, name: str, **params: Any) -> int:
+        """Append the rows of `sql/<name>.sql` to a table of the schema; return their number."""
+        query = queries.load(name)
+        counted = self._connection.execute(
+            f"insert into {self._known(table)} by name {query.text}", query.bind(params) or None
+        )
+        return int(counted.fetchall()[0][0])
+
+    def insert_rows(self, table: str, rows: Sequence[dict[str, Any]]) -> None:
+        """Append `rows`, whose keys are columns of the table."""
+        if not rows:
+            return
+        columns = sorted(rows[0])
+        marks = ", ".join(f"${column}" for column in columns)
+        self._connection.executemany(
+            f"insert into {self._known(table)} ({', '.join(columns)}) values ({marks})",
+            [{column: row[column] for column in columns} for row in rows],
+        )
+
+    def insert_frame(self, table: str, frame: pl.DataFrame) -> None:
+        """Append a frame whose columns are columns of the table."""
+        if frame.height:
+            with self.registered("incoming", frame.to_arrow()):
+                self._connection.execute(f"insert into {self._known(table)} by name select * from incoming")
+
+    @contextmanager
+    def registered(self, name: str, table: pa.Table) -> Iterator[None]:
+        """Let statements read an Arrow table as `name`."""
+        self._connection.register(name, table)
+        try:
+            yield
+        finally:
+            self._connection.unregister(name)
+
+    def create_view(self, view: str, name: str) -> None:
+        """Make the temporary view `view` of `sql/<name>.sql`."""
+        self._connection.execute(f"create or replace temp view {view} as {queries.load(name).text}")
+
+    def open_lake(self, files: Iterable[str]) -> None:
+        """Point the views `lake` and `requests` at exactly these files of the lake (relative paths)."""
+        self._connection.execute(f"create or replace temp view lake as {_lake_sql(self.folder, files)}")
+        self.create_view("requests", "views/requests")
+
+    def write_parquet(self, name: str, relative: Path, **params: Any) -> int:
+        """Write the rows of `sql/<name>.sql` into a new file of the lake, durably; return its size in bytes."""
+        target = self.folder / relative
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        aside = target.with_suffix(".tmp")
+        query = queries.load(name)
+        relation = self._connection.sql(query.text, params=query.bind(params) or None)
+        relation.write_parquet(str(aside), compression="zstd")
+        aside.chmod(0o600)
+        _sync_rename(aside, target)
+        return target.stat().st_size
+
+    def publish(self) -> Path:
+        """Write a new snapshot aside, sync it, and swap the link readers follow; return the snapshot's path."""
+        folder = self.folder / "snapshots"
+        numbers = sorted(int(path.stem.split("-")[1]) for path in folder.glob("valleywatch-*.duckdb"))
+        target = folder / f"valleywatch-{numbers[-1] + 1 if numbers else 1:06d}.duckdb"
+        aside = target.with_suffix(".tmp")
+        aside.unlink(missing_ok=True)
+        self._connection.execute(f"attach {_literal(str(aside))} as snapshot")
+        try:
+            self._connection.execute("copy from database warehouse to snapshot")
+            files = [row["file"] for row in self.rows("ops/lake_files")]
+            self._connection.execute("use snapshot")
+            self._connection.execute(f"create or replace view lake as {_lake_sql(self.folder, files)}")
+            for name in queries.names("views"):
+                view = name.removeprefix("views/")
+                self._connection.execute(f"create or replace view main.{view} as {queries.load(name).text}")
+            for name in queries.names("macros"):
+                self._connection.execute(queries.load(name).text)
+        finally:
+            self._connection.execute("use warehouse")
+            self._connection.execute("detach snapshot")
+        aside.chmod(0o600)
+        _sync_rename(aside, target)
+        link = self.folder / "valleywatch.link"
+        link.unlink(missing_ok=True)
+        link.symlink_to(target.relative_to(self.folder))
+        _sync_rename(link, self.folder / "valleywatch.duckdb", sync_content=False)
+        for number in numbers[: len(numbers) + 1 - KEPT_SNAPSHOTS]:
+            (folder / f"valleywatch-{number:06d}.duckdb").unlink(missing_ok=True)
+        return target
+
+    def _known(self, table: str) -> str:
+        schema, _, name = table.rpartition(".")
+        declared = {query.split("_", 1)[1] for query in queries.names("schema")} | {"staged", "fresh", "clashes"}
+        if name not in declared:
+            raise ValueError(f"{table!r} is no table of sql/schema")
+        return f"{schema}.{name}" if schema else name
+
+
+def _connect(
+    path: Path | None, folder: Path, memory_limit: str, *, attach: Path | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Connect with everything that could leave the warehouse folder switched off; the order of the settings matters."""
+    config = {**_CONNECT, "memory_limit": memory_limit}
+    if path is not None:
+        config["temp_directory"] = str(folder / "tmp")
+    try:
+        connection = duckdb.connect(str(path) if path else ":memory:", config=config)
+        if attach is not None:
+            connection.execute(f"attach {_literal(str(attach))} as valleywatch (read_only)")
+            connection.execute("use valleywatch")
+    except duckdb.Error as error:
+        raise ValleywatchError(f"{attach or path} cannot be opened: {error}") from None
+    allowed = folder / "lake" if path is None else folder
+    connection.execute("set TimeZone = 'UTC'")
+    connection.execute(f"set allowed_directories = [{_literal(f'{allowed}/')}]")
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
+    return connection
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, name: str, params: dict[str, Any]) -> list[dict[str, Any]]:
+    query = queries.load(name)
+    result = connection.execute(query.text, query.bind(params) or None)
+    columns = [column[0] for column in result.description]
+    return [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
+
+
+def _lake_sql(folder: Path, files: Iterable[str]) -> str:
+    """Return the select over exactly these Parquet files; the empty table gives columns and types when there are none."""
+    paths = ", ".join(_literal(str(folder / file)) for file in files)
+    empty = "select *, null::varchar as filename from core.no_requests"
+    return f"{empty} union all by name select * from read_parquet([{paths}], filename = true)" if paths else empty
+
+
+def _literal(text: str) -> str:
+    """Quote a path from the configuration: the one kind of value DuckDB takes only as a literal in these statements."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on `path`; the kernel frees it however the process ends."""
+    with path.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read().strip() or "unknown"
+            raise BusyError(f"{path.parent} is being written by process {holder}: try again when it has ended") from None
+        file.seek(0)
+        file.truncate()
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def _sync_rename(source: Path, target: Path, *, sync_content: bool = True) -> None:
+    """Rename durably: content on disk before the name points at it, the name on disk before returning."""
+    if sync_content:
+        with source.open("rb") as file:
+            os.fsync(file.fileno())
+    source.replace(target)
+    descriptor = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _suppress_duckdb() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error:
+        pass

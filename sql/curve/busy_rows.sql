@@ -1,0 +1,20 @@
+-- name: curve/busy_rows
+-- grain: busy period × minute
+-- params: deployment VARCHAR, first_hour BIGINT, last_hour BIGINT (inclusive)
+-- reads: mart.busy_periods
+-- units: microseconds; tokens; tokens²
+-- why: the regression rows of a window; minutes with requests that report no cached tokens cannot be used
+select
+  minute_index // 60 as hour_index,
+  begins_period,
+  busy_us,
+  n_requests,
+  miss_tokens,
+  cached_tokens,
+  attention2::double as attention2
+from mart.busy_periods
+where
+  deployment = $deployment
+  and minute_index // 60 between $first_hour and $last_hour
+  and n_unreported = 0
+order by minute_index, instance, period_id

@@ -1,0 +1,7 @@
+-- name: ingest/clear_staged
+-- grain: statement
+-- params: none
+-- reads: staged
+-- units: none
+-- why: one file is staged at a time
+delete from staged

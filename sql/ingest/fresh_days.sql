@@ -1,0 +1,10 @@
+-- name: ingest/fresh_days
+-- grain: day
+-- params: none
+-- reads: fresh
+-- units: day_index
+-- why: one Parquet file a day
+select arrived_us // 86400000000 as day_index, count(*) as n_requests
+from fresh
+group by arrived_us // 86400000000
+order by day_index

@@ -1,0 +1,8 @@
+-- name: ingest/macros/is_absent
+-- grain: scalar; field is JSON
+-- params: none
+-- reads: nothing
+-- units: none
+-- why: a missing key and a JSON null both mean "not reported"
+create or replace temp macro is_absent(field) as
+  field is null or json_type(field) = 'NULL'

@@ -1,0 +1,7 @@
+-- name: ingest/macros/name_text
+-- grain: scalar; field is JSON; empty text counts as not reported
+-- params: none
+-- reads: nothing
+-- units: none
+create or replace temp macro name_text(field) as
+  case when not is_absent(field) then nullif(field ->> '$', '') end

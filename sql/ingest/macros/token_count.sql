@@ -1,0 +1,7 @@
+-- name: ingest/macros/token_count
+-- grain: scalar; field is JSON without a token_fault
+-- params: none
+-- reads: nothing
+-- units: tokens
+create or replace temp macro token_count(field) as
+  case when not is_absent(field) then try_cast(field::varchar as bigint) end

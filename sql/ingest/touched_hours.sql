@@ -1,0 +1,13 @@
+-- name: ingest/touched_hours
+-- grain: hour
+-- params: none
+-- reads: fresh, clashes
+-- units: hour_index
+-- why: hours that gain or lose a request
+select arrived_us // 3600000000 as hour_index
+from fresh
+union
+select lake_arrived_us // 3600000000 as hour_index
+from clashes
+where is_superseded
+order by hour_index

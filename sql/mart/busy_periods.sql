@@ -1,0 +1,107 @@
+-- name: mart/busy_periods
+-- grain: deployment × instance × busy period × minute of the first token
+-- params: context_from_us BIGINT (arrivals read, a day before the first minute), from_us BIGINT, to_us BIGINT
+--         (first tokens in [from_us, to_us); whole minutes)
+-- reads: requests
+-- units: microseconds; tokens; attention2 = Σ(2·M·P + M²) in tokens²
+-- why: the sum of busy_us over any stretch is the union of the waiting-or-prefilling intervals, whatever the queueing.
+--      Requests that report no cached tokens keep the instance busy too: they are counted, and the fit leaves their
+--      minutes out. period_id is the instant the period began, so it does not depend on which days are read.
+with served as (
+  select
+    deployment,
+    instance,
+    request_id,
+    arrived_us + ttft_us as first_token_us,
+    case when prefill_us is null then arrived_us else arrived_us + ttft_us - prefill_us end as start_us,
+    input_tokens,
+    cached_tokens,
+    output_tokens
+  from requests
+  where
+    arrived_us >= $context_from_us
+    and arrived_us < $to_us
+    and outcome = 'ok'
+    and ttft_us is not null
+    and instance is not null
+),
+
+ordered as (
+  select
+    deployment,
+    instance,
+    request_id,
+    first_token_us,
+    start_us,
+    input_tokens,
+    cached_tokens,
+    output_tokens,
+    lag(first_token_us) over (
+      partition by deployment, instance order by first_token_us asc, start_us asc, request_id asc
+    ) as previous_first_token_us,
+    min(start_us) over (
+      partition by deployment, instance
+      order by first_token_us asc, start_us asc, request_id asc
+      rows between current row and unbounded following
+    ) as earliest_start_us
+  from served
+),
+
+attributed as (
+  select
+    deployment,
+    instance,
+    request_id,
+    first_token_us,
+    start_us,
+    input_tokens,
+    cached_tokens,
+    output_tokens,
+    case
+      when previous_first_token_us is null or earliest_start_us > previous_first_token_us then earliest_start_us
+    end as period_start_us,
+    first_token_us - case
+      when previous_first_token_us is null or earliest_start_us > previous_first_token_us then earliest_start_us
+      else previous_first_token_us
+    end as busy_us
+  from ordered
+),
+
+numbered as (
+  select
+    deployment,
+    instance,
+    first_token_us,
+    input_tokens,
+    cached_tokens,
+    output_tokens,
+    period_start_us,
+    busy_us,
+    max(period_start_us) over (
+      partition by deployment, instance
+      order by first_token_us asc, start_us asc, request_id asc
+      rows between unbounded preceding and current row
+    ) as period_id
+  from attributed
+)
+
+select
+  deployment,
+  instance,
+  period_id,
+  first_token_us // 60000000 as minute_index,
+  count(period_start_us)::bigint as begins_period,
+  sum(busy_us)::bigint as busy_us,
+  count(*)::bigint as n_requests,
+  (count(*) - count(cached_tokens))::bigint as n_unreported,
+  sum(input_tokens)::bigint as input_tokens,
+  coalesce(sum(cached_tokens), 0)::bigint as cached_tokens,
+  coalesce(sum(input_tokens - cached_tokens), 0)::bigint as miss_tokens,
+  coalesce(sum(output_tokens), 0)::bigint as output_tokens,
+  coalesce(sum(
+    2 * (input_tokens - cached_tokens)::decimal(38, 0) * cached_tokens
+    + (input_tokens - cached_tokens)::decimal(38, 0) * (input_tokens - cached_tokens)
+  ), 0)::decimal(38, 0) as attention2
+from numbered
+where first_token_us >= $from_us and first_token_us < $to_us
+group by deployment, instance, period_id, first_token_us // 60000000

@@ -1,0 +1,9 @@
+-- name: ops/known_file
+-- grain: one row or none
+-- params: path VARCHAR, size_bytes BIGINT, modified_ns BIGINT
+-- reads: ops.ingest_files
+-- units: bytes; nanoseconds
+-- why: a file untouched since it was read needs no second look
+select status, reason
+from ops.ingest_files
+where path = $path and size_bytes = $size_bytes and modified_ns = $modified_ns

@@ -1,0 +1,23 @@
+-- name: schema/02_ingest_files
+-- grain: content of a file
+-- params: none
+-- reads: nothing
+-- units: tokens of no kind; counts of lines
+-- why: the primary key makes a second, concurrent load of the same content fail as a whole
+create table if not exists ops.ingest_files (
+  content_sha256 varchar primary key,
+  path varchar not null,
+  source_name varchar not null,
+  format varchar not null,
+  size_bytes bigint not null,
+  modified_ns bigint not null,
+  status varchar not null,
+  reason varchar,
+  detail varchar,
+  lines bigint,
+  loaded bigint not null,
+  duplicates bigint,
+  quarantined bigint,
+  blank bigint,
+  loaded_us bigint not null
+)

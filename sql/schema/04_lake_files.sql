@@ -1,0 +1,12 @@
+-- name: schema/04_lake_files
+-- grain: Parquet file of the lake
+-- params: none
+-- reads: nothing
+-- units: none
+-- why: a file is part of the lake only while it is listed here
+create table if not exists ops.lake_files (
+  file varchar not null,
+  day_index bigint not null,
+  n_requests bigint not null,
+  size_bytes bigint not null
+)

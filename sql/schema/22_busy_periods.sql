@@ -1,0 +1,21 @@
+-- name: schema/22_busy_periods
+-- grain: deployment × instance × busy period × minute
+-- params: none
+-- reads: nothing
+-- units: microseconds; tokens; attention2 in tokens²
+-- why: the regression rows of the curve, integers only
+create table if not exists mart.busy_periods (
+  deployment varchar not null,
+  instance varchar not null,
+  period_id bigint not null,
+  minute_index bigint not null,
+  begins_period bigint not null,
+  busy_us bigint not null,
+  n_requests bigint not null,
+  n_unreported bigint not null,
+  input_tokens bigint not null,
+  cached_tokens bigint not null,
+  miss_tokens bigint not null,
+  output_tokens bigint not null,
+  attention2 decimal(38,0) not null
+)

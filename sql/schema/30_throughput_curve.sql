@@ -1,0 +1,32 @@
+-- name: schema/30_throughput_curve
+-- grain: deployment × day
+-- params: none
+-- reads: nothing
+-- units: tokens/s; seconds per request, token, token² and token
+-- why: one fitted curve; NULL where it could not be fitted
+create table if not exists mart.throughput_curve (
+  deployment varchar not null,
+  day_index bigint not null,
+  estimator varchar not null,
+  family varchar not null,
+  reference_input_tokens double,
+  tps0 double,
+  tps0_low double,
+  tps0_high double,
+  a double,
+  a_low double,
+  a_high double,
+  f double,
+  c double,
+  q double,
+  k double,
+  overhead_s double,
+  chunk_tokens bigint,
+  n_minutes bigint not null,
+  n_requests bigint not null,
+  x_low double,
+  x_high double,
+  residual_scale double,
+  trustworthy boolean not null,
+  reasons varchar not null
+)

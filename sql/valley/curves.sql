@@ -1,0 +1,19 @@
+-- name: valley/curves
+-- grain: deployment
+-- params: day_index BIGINT
+-- reads: mart.throughput_curve
+-- units: tokens/s; seconds
+-- why: the day's curves
+select
+  deployment,
+  reference_input_tokens,
+  a,
+  f,
+  c,
+  q,
+  k,
+  trustworthy,
+  reasons
+from mart.throughput_curve
+where day_index = $day_index
+order by deployment

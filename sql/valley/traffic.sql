@@ -1,0 +1,42 @@
+-- name: valley/traffic
+-- grain: deployment × hour
+-- params: first_hour BIGINT, last_hour BIGINT (inclusive)
+-- reads: mart.hourly_hit_rate, mart.busy_periods
+-- units: tokens; tokens²; microseconds
+-- why: what an hour's verdict is made of; busy_us and n_instances are NULL where no instance is logged
+with busy as (
+  select
+    deployment,
+    minute_index // 60 as hour_index,
+    sum(busy_us)::bigint as busy_us
+  from mart.busy_periods
+  where minute_index // 60 between $first_hour and $last_hour
+  group by deployment, minute_index // 60
+),
+
+pool as (
+  select deployment, count(distinct instance) as n_instances
+  from mart.busy_periods
+  where minute_index // 60 between $first_hour and $last_hour
+  group by deployment
+)
+
+select
+  hourly.deployment,
+  hourly.hour_index,
+  hourly.n_requests,
+  hourly.n_reported,
+  hourly.n_rated,
+  hourly.reported_input_tokens,
+  hourly.cached_tokens,
+  hourly.miss_tokens,
+  hourly.sum_miss_cached::double as sum_miss_cached,
+  hourly.sum_miss_sq::double as sum_miss_sq,
+  hourly.sum_input_sq::double as sum_input_sq,
+  case when pool.n_instances is not null then coalesce(busy.busy_us, 0) end as busy_us,
+  pool.n_instances
+from mart.hourly_hit_rate as hourly
+left join busy on hourly.deployment = busy.deployment and hourly.hour_index = busy.hour_index
+left join pool on hourly.deployment = pool.deployment
+where hourly.hour_index between $first_hour and $last_hour
+order by hourly.deployment, hourly.hour_index

@@ -1,0 +1,21 @@
+-- name: views/busy_periods
+-- grain: deployment × instance × busy period × minute
+-- params: none
+-- reads: mart.busy_periods
+-- units: microseconds; tokens; attention2 = Σ(2·M·P + M²) in tokens²
+-- why: the regression rows of the curve
+select
+  deployment,
+  instance,
+  period_id,
+  make_timestamp(minute_index * 60000000) as minute_utc,
+  begins_period,
+  busy_us,
+  n_requests,
+  n_unreported,
+  input_tokens,
+  cached_tokens,
+  miss_tokens,
+  output_tokens,
+  attention2
+from mart.busy_periods

@@ -1,0 +1,15 @@
+-- name: views/hit_rate_histogram
+-- grain: deployment × hour × bin
+-- params: none
+-- reads: mart.hit_rate_histogram
+-- units: tokens; bin bounds in [0, 1]
+-- why: bins are [bin_low, bin_high); a bin whose bounds are equal holds exactly that rate (0 or 1)
+select
+  deployment,
+  make_timestamp(hour_index * 3600000000) as hour_utc,
+  bin_low_permille / 1000 as bin_low,
+  bin_high_permille / 1000 as bin_high,
+  n_requests,
+  input_tokens,
+  cached_tokens
+from mart.hit_rate_histogram

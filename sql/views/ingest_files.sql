@@ -1,0 +1,22 @@
+-- name: views/ingest_files
+-- grain: content of a file
+-- params: none
+-- reads: ops.ingest_files
+-- units: counts of lines
+-- why: what became of every file: lines = loaded + duplicates + quarantined + blank; lines is NULL for a rejected file
+select
+  content_sha256,
+  path,
+  source_name,
+  format,
+  size_bytes,
+  status,
+  reason,
+  detail,
+  lines,
+  loaded,
+  duplicates,
+  quarantined,
+  blank,
+  make_timestamp(loaded_us) as loaded_at
+from ops.ingest_files

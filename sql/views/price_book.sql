@@ -1,0 +1,18 @@
+-- name: views/price_book
+-- grain: price row
+-- params: none
+-- reads: mart.price_book
+-- units: money per million tokens
+-- why: the prices of the last run
+select
+  deployment,
+  effective_from,
+  effective_to,
+  hours_utc,
+  weekdays,
+  input_per_mtok,
+  cached_per_mtok,
+  cache_write_per_mtok,
+  output_per_mtok,
+  currency
+from mart.price_book

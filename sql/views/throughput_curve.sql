@@ -1,0 +1,32 @@
+-- name: views/throughput_curve
+-- grain: deployment × day
+-- params: none
+-- reads: mart.throughput_curve
+-- units: tokens/s; f s/request, c s/token, q s/token², k s/token
+-- why: tps0 and a are the line through the curve at reference_input_tokens for hit rates up to .9; the bounds are 90 % intervals
+select
+  deployment,
+  make_date(day_index::integer) as day_utc,
+  estimator,
+  family,
+  reference_input_tokens,
+  tps0,
+  tps0_low,
+  tps0_high,
+  a,
+  a_low,
+  a_high,
+  f,
+  c,
+  q,
+  k,
+  overhead_s,
+  chunk_tokens,
+  n_minutes,
+  n_requests,
+  x_low,
+  x_high,
+  residual_scale,
+  trustworthy,
+  reasons
+from mart.throughput_curve

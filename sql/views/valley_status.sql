@@ -1,0 +1,28 @@
+-- name: views/valley_status
+-- grain: deployment × hour
+-- params: none
+-- reads: mart.valley_status
+-- units: ratios; lost_per_hour in currency (negative: the cache earns)
+-- why: state follows policy over hours; revenue_index is of the hour's own traffic; the bounds are 90 % intervals
+select
+  deployment,
+  make_timestamp(hour_index * 3600000000) as hour_utc,
+  hit_rate,
+  price_ratio,
+  revenue_index,
+  index_low,
+  index_high,
+  p_in_valley,
+  floor_hit_rate,
+  exit_hit_rate,
+  floor_depth,
+  marginal_index,
+  side,
+  regime,
+  busy_share,
+  state,
+  is_held,
+  lost_per_hour,
+  currency,
+  reasons
+from mart.valley_status
