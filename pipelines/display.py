@@ -21,8 +21,9 @@ def shown(text: str | None, limit: int = _LONGEST_NAME) -> str:
 
     Control and format characters (line breaks, terminal sequences, direction overrides, zero-width ones) and lone
     surrogates become ``\\x1b`` or ``\\u202e``. Combining marks do so where the text is not in normal form C, so that
-    two names that differ in that alone do not look the same. A name longer than `limit` characters is cut and ends in the first
-    8 digits of its SHA-256, so that two long names stay distinct. Empty and space-edged names are put in quotes.
+    two names that differ in that alone do not look the same. A name longer than `limit` characters is cut and ends in
+    the first 8 digits of its SHA-256, so that two long names stay distinct. Empty and space-edged names are put in
+    quotes.
     The result still needs the escaping of its medium.
     """
     if text is None:

@@ -12,9 +12,9 @@ class Verdict:
     """
     What is known about a deployment over the covered days; None is "not known", never 0.
 
-    Hit rates, shares and ratios are dimensionless, in [0, 1]; `revenue_index` and its interval are 1 where a busy second
-    earns as much as without a cache; `floor_depth` is 1 − index at the floor; prices are per million tokens of
-    `currency`; `lost_per_day` is in `currency` and positive where the cache loses money.
+    Hit rates, shares and ratios are dimensionless, in [0, 1]; `revenue_index` and its interval are 1 where a busy
+    second earns as much as without a cache; `floor_depth` is 1 − index at the floor; prices are in `currency` per
+    million tokens; `lost_per_day` is in `currency` and positive where the cache loses money.
     `state`, `side` and `regime` are words of the vocabulary, `reasons` reason codes, `lever` a code or a sentence.
     """
 

@@ -121,6 +121,8 @@ def verdict_details(verdict: Verdict) -> tuple[str, ...]:
     said.append(_shape_sentence(verdict))
     if is_held(verdict.reasons):
         said.append(f"The state is not new, {because(verdict.reasons)}.")
+    elif cautions := [code for code in verdict.reasons if code != "no_exit"]:
+        said.append(f"Bear in mind that {'; and '.join(reason_sentence(code) for code in cautions)}.")
     return tuple(sentence for sentence in said if sentence)
 
 
