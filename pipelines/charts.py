@@ -22,7 +22,7 @@ _CHARACTER = 6.6  # width of a label's average character, in drawing units
 
 def throughput_chart(curve: CurveView, *, chart_id: str) -> Markup:
     """
-    Draw computed tokens per busy second against hit rate.
+    Draw miss tokens per busy second against hit rate.
 
     Points are measurements, larger ones of more requests; the curve is the service-time law at the reference length,
     dashed where it is not trustworthy; the article's straight line runs beside it; the shade is the law's interval.
@@ -33,10 +33,10 @@ def throughput_chart(curve: CurveView, *, chart_id: str) -> Markup:
     top, above = _throughput_top(
         sorted(y for _, y, _ in points), [*(y for _, y in law), *(y for _, y in line), *(high for _, _, high in band)]
     )
-    plot = Plot(_WIDTH, _HEIGHT, Scale(0, 1, 62, _WIDTH - 14), Scale(0, top, _HEIGHT - 50, 62))
+    plot = Plot(_WIDTH, _HEIGHT, Scale(0, 1, 62, _WIDTH - 22), Scale(0, top, _HEIGHT - 50, 62))
     law_css = "law" if curve.trustworthy else "law doubtful"
     parts = [
-        axes(plot, x_label=_X_LABEL, y_label="computed tokens per busy second", x_name=_percent, y_name=_thousands),
+        axes(plot, x_label=_X_LABEL, y_label="miss tokens per busy second", x_name=_percent, y_name=_thousands),
         plot.clipped(
             joined(
                 (
@@ -50,7 +50,7 @@ def throughput_chart(curve: CurveView, *, chart_id: str) -> Markup:
         _throughput_key(points=bool(points), law=bool(law), line=bool(line), band=bool(band), law_css=law_css),
     ]
     if above:
-        parts.append(text(_WIDTH - 14, plot.y.end - 4, f"{above} beyond the frame", anchor="end"))
+        parts.append(text(plot.x.end, plot.y.end - 4, f"{above} beyond the frame", anchor="end"))
     return drawing(
         *parts,
         chart_id=chart_id,
@@ -66,7 +66,7 @@ def bathtub_chart(bathtub: BathtubView, verdict: Verdict, *, chart_id: str) -> M
     curve = _all_finite(bathtub.curve)
     band = [edge for edge in bathtub.band if _finite(edge)]
     low, high = _bathtub_range([y for _, y in curve], verdict)
-    plot = Plot(_WIDTH, _HEIGHT, Scale(0, 1, 62, _WIDTH - 14), Scale(low, high, _HEIGHT - 50, 62))
+    plot = Plot(_WIDTH, _HEIGHT, Scale(0, 1, 62, _WIDTH - 22), Scale(low, high, _HEIGHT - 50, 40))
     loss = [(x, min(y, 1.0), 1.0) for x, y in curve]
     return drawing(
         axes(
@@ -120,7 +120,7 @@ def _throughput_key(*, points: bool, law: bool, line: bool, band: bool, law_css:
         if css == "band":
             swatch = f"M{units(x)} {units(y - 5)}h20v10h-20z"
         parts += [path(swatch, css), text(x + 26, y + 4, name, anchor="start")]
-        x += 26 + _CHARACTER * len(name) + 16
+        x += 26 + _CHARACTER * len(name) + 10
     return joined(parts)
 
 
@@ -152,9 +152,9 @@ def _zones(plot: Plot, verdict: Verdict) -> list[Markup]:
     if way_out is not None and known(way_out):
         parts += [
             vertical(plot, way_out, "mark"),
-            _mark_label(plot, way_out, f"exit {share(way_out)}", plot.y.start - 22),
+            _mark_label(plot, way_out, f"exit {share(way_out)}", plot.y(1) - 6),
         ]
-    for start, stop, name in ((0.0, floor, "descending"), (floor, end, "ascending"), (end, 1.0, "past it")):
+    for start, stop, name in ((0.0, floor, "descending"), (floor, end, "ascending"), (end, 1.0, "past the exit")):
         if plot.x(stop) - plot.x(start) > _CHARACTER * len(name):
             parts.append(text(plot.x((start + stop) / 2), plot.y.end + 12, name, css="zone"))
     return parts
@@ -183,8 +183,8 @@ def _operating_point(plot: Plot, verdict: Verdict) -> Markup:
 def _bathtub_description(verdict: Verdict) -> str:
     return (
         f"Operating point: hit rate {share(verdict.hit_rate)}, revenue index {index(verdict.revenue_index)}"
-        f" ({interval(verdict.index_low, verdict.index_high)}). Floor of the valley: {share(verdict.floor_hit_rate)}."
-        f" Exit: {share(verdict.exit_hit_rate)}."
+        f" (interval {interval(verdict.index_low, verdict.index_high)})."
+        f" Floor of the valley: {share(verdict.floor_hit_rate)}. Exit: {share(verdict.exit_hit_rate)}."
     )
 
 

@@ -65,8 +65,8 @@ def index(value: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Show the interval of a revenue index, or that there is none."""
-    return f"{low:.3f}–{high:.3f}" if known(low) and known(high) else "interval not known"
+    """Show the interval of a revenue index."""
+    return f"{low:.3f}–{high:.3f}" if known(low) and known(high) else NOT_KNOWN
 
 
 def number(value: float | None, digits: int = 3) -> str:

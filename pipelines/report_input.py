@@ -41,8 +41,8 @@ class CurveView:
     """
     A fitted throughput curve and the measurements behind it.
 
-    points: (hit rate, computed tokens per busy second, requests), a busy period or a minute of traffic each.
-    law, line: (hit rate, computed tokens per busy second) at `reference_input_tokens`, by rising hit rate.
+    points: (hit rate, miss tokens per busy second, requests), a busy period or a minute of traffic each.
+    law, line: (hit rate, miss tokens per busy second) at `reference_input_tokens`, by rising hit rate.
     band: (hit rate, low, high) of the law. `residual_scale` is relative.
     """
 

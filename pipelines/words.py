@@ -136,7 +136,7 @@ def _earning_sentence(verdict: Verdict) -> str:
     where = f"At a hit rate of {share(verdict.hit_rate)}" if known(verdict.hit_rate) else "At an unknown hit rate"
     if value is None or not known(value):
         return f"{where}, what a busy second earns is not known."
-    said = f"{where}, a busy second earns {difference(value)} (index {index(value)}, {interval(low, high)})"
+    said = f"{where}, a busy second earns {difference(value)} (index {index(value)}, interval {interval(low, high)})"
     if low is not None and high is not None and known(low) and known(high) and low < 1 < high:
         return f"{said}; the interval leaves open whether that is a loss or a gain."
     return f"{said}."
