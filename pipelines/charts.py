@@ -120,7 +120,7 @@ def _throughput_key(*, points: bool, law: bool, line: bool, band: bool, law_css:
         if css == "band":
             swatch = f"M{units(x)} {units(y - 5)}h20v10h-20z"
         parts += [path(swatch, css), text(x + 26, y + 4, name, anchor="start")]
-        x += 26 + _CHARACTER * len(name) + 10
+        x += 26 + _CHARACTER * len(name) + 20
     return joined(parts)
 
 
@@ -148,20 +148,18 @@ def _zones(plot: Plot, verdict: Verdict) -> list[Markup]:
     if floor is None or not known(floor):
         return []
     end = way_out if way_out is not None and known(way_out) else 1.0
-    parts = [vertical(plot, floor, "mark"), _mark_label(plot, floor, f"floor {share(floor)}", plot.y.start - 6)]
+    parts = [vertical(plot, floor, "mark"), _mark_label(plot, floor, f"floor {share(floor)}", plot.y.start - 6, 0.28)]
     if way_out is not None and known(way_out):
-        parts += [
-            vertical(plot, way_out, "mark"),
-            _mark_label(plot, way_out, f"exit {share(way_out)}", plot.y(1) - 6),
-        ]
+        level = plot.y(1) + (-6 if way_out > 0.7 else 14)  # the side of the even line on which the curve is not
+        parts += [vertical(plot, way_out, "mark"), _mark_label(plot, way_out, f"exit {share(way_out)}", level, 0.7)]
     for start, stop, name in ((0.0, floor, "descending"), (floor, end, "ascending"), (end, 1.0, "past the exit")):
         if plot.x(stop) - plot.x(start) > _CHARACTER * len(name):
             parts.append(text(plot.x((start + stop) / 2), plot.y.end + 12, name, css="zone"))
     return parts
 
 
-def _mark_label(plot: Plot, x: float, content: str, y: float) -> Markup:
-    on_left = x > 0.5
+def _mark_label(plot: Plot, x: float, content: str, y: float, left_beyond: float) -> Markup:
+    on_left = x > left_beyond
     return text(plot.x(x) + (-5 if on_left else 5), y, content, css="zone", anchor="end" if on_left else "start")
 
 
@@ -170,13 +168,14 @@ def _operating_point(plot: Plot, verdict: Verdict) -> Markup:
     x, y, low, high = verdict.hit_rate, verdict.revenue_index, verdict.index_low, verdict.index_high
     if x is None or y is None or not (known(x) and known(y)):
         return Markup("")
-    parts, label_y = [], plot.y(y)
+    parts, ends = [], (y, y)
     if low is not None and high is not None and known(low) and known(high):
         parts.append(path(f"M{plot.at(x, low)}L{plot.at(x, high)}", "whisker"))
-        label_y = plot.y(high)
+        ends = (low, high)
+    label_y = plot.y(ends[1]) - 10 if y < 1 else plot.y(ends[0]) + 18  # inside the bowl, or below the rising rim
     half = _CHARACTER * 7
     label_x = min(max(plot.x(x), plot.x.start + half), plot.x.end - half)
-    parts += [path(dot(plot, x, y), "here"), text(label_x, label_y - 10, f"here: {index(y)}", css="label strong")]
+    parts += [path(dot(plot, x, y), "here"), text(label_x, label_y, f"here: {index(y)}", css="label strong")]
     return joined(parts)
 
 

@@ -122,7 +122,7 @@ def verdict_details(verdict: Verdict) -> tuple[str, ...]:
     if is_held(verdict.reasons):
         said.append(f"The state is not new, {because(verdict.reasons)}.")
     elif cautions := [code for code in verdict.reasons if code != "no_exit"]:
-        said.append(f"Bear in mind that {'; and '.join(reason_sentence(code) for code in cautions)}.")
+        said.append(f"Bear in mind: {'; '.join(reason_sentence(code) for code in cautions)}.")
     return tuple(sentence for sentence in said if sentence)
 
 

@@ -1,5 +1,6 @@
 """A real browser opens the page: it renders, and its console stays empty."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -51,5 +52,5 @@ def _browse(page: Path, profile: Path, *options: str) -> str:
         return browser.communicate(timeout=30)[1]
     finally:
         if browser.poll() is None:
-            browser.send_signal(signal.SIGKILL)
+            os.killpg(browser.pid, signal.SIGKILL)  # the group that started with this browser
             browser.communicate()
