@@ -62,7 +62,7 @@ def test_ids_are_unique_and_every_link_lands(small_report: Report) -> None:
 
 def test_empty_report_says_so() -> None:
     html = render_report(Report(generated_at=NOW))
-    assert "No deployment had a request" in html
+    assert "There is no deployment to report on" in html
     assert "0 of 0 deployments are in the valley." in html
     assert "not known" in html
 
