@@ -1,0 +1,101 @@
+"""
+What the HTML report is made from: the contract between whoever reads the marts and `report.render_report`.
+
+Belongs here: frozen values with their units; None is "not known", never 0.  Does not belong here: rendering, queries.
+"""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from pipelines.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HourRow:
+    """One deployment-hour of `valley_status`; `hour_utc` is the start of the hour, `lost_per_hour` in the currency."""
+
+    hour_utc: datetime
+    n_requests: int | None = None
+    hit_rate: float | None = None
+    revenue_index: float | None = None
+    index_low: float | None = None
+    index_high: float | None = None
+    state: str | None = None
+    side: str | None = None
+    lost_per_hour: float | None = None
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """One row of `hit_rate_histogram`; `bin_low == bin_high` marks the bins of exactly 0 and exactly 1."""
+
+    hour_utc: datetime
+    bin_low: float
+    bin_high: float
+    n_requests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveView:
+    """
+    A fitted throughput curve and the measurements behind it.
+
+    points: (hit rate, miss tokens per busy second, requests), a busy period or a minute of traffic each.
+    law, line: (hit rate, miss tokens per busy second) at `reference_input_tokens`, by rising hit rate.
+    band: (hit rate, low, high) of the law. `residual_scale` is relative.
+    """
+
+    trustworthy: bool
+    reasons: tuple[str, ...] = ()
+    reference_input_tokens: int | None = None
+    tps0: float | None = None
+    tps0_low: float | None = None
+    tps0_high: float | None = None
+    a: float | None = None
+    a_low: float | None = None
+    a_high: float | None = None
+    points: tuple[tuple[float, float, int], ...] = ()
+    law: tuple[tuple[float, float], ...] = ()
+    line: tuple[tuple[float, float], ...] = ()
+    band: tuple[tuple[float, float, float], ...] = ()
+    estimator: str | None = None
+    n_minutes: int | None = None
+    n_requests: int | None = None
+    residual_scale: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BathtubView:
+    """
+    Revenue index of this deployment's traffic at other hit rates, at its prices.
+
+    curve: (hit rate, index) by rising hit rate.  band: (hit rate, low, high).
+    """
+
+    curve: tuple[tuple[float, float], ...]
+    band: tuple[tuple[float, float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeploymentReport:
+    """Everything the report says about one deployment; names come from logs and may be hostile."""
+
+    name: str
+    verdict: Verdict
+    model: str | None = None
+    hours: tuple[HourRow, ...] = ()
+    heat: tuple[HeatCell, ...] = ()
+    curve: CurveView | None = None
+    bathtub: BathtubView | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The whole report; `quarantined` has (reason, lines). A moment without a zone is UTC."""
+
+    generated_at: datetime
+    first_day: date | None = None
+    last_day: date | None = None
+    deployments: tuple[DeploymentReport, ...] = ()
+    quarantined: tuple[tuple[str, int], ...] = ()

@@ -1,0 +1,41 @@
+"""
+The verdict on one deployment, as the report, the command line and the alerts are given it.
+
+Belongs here: the values and their units.  Does not belong here: how they are found (`models`) or said (`words`).
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """
+    What is known about a deployment over the covered days; None is "not known", never 0.
+
+    Hit rates, shares and ratios are dimensionless, in [0, 1]; `revenue_index` and its interval are 1 where a busy
+    second earns as much as without a cache; `floor_depth` is 1 − index at the floor; prices are in `currency` per
+    million tokens; `lost_per_day` is in `currency` and positive where the cache loses money.
+    `state`, `side` and `regime` are words of the vocabulary, `reasons` reason codes, `lever` a code or a sentence.
+    """
+
+    state: str | None = None
+    hit_rate: float | None = None
+    revenue_index: float | None = None
+    index_low: float | None = None
+    index_high: float | None = None
+    price_ratio: float | None = None
+    input_per_mtok: float | None = None
+    cached_per_mtok: float | None = None
+    floor_hit_rate: float | None = None
+    exit_hit_rate: float | None = None
+    floor_depth: float | None = None
+    side: str | None = None
+    regime: str | None = None
+    busy_share: float | None = None
+    lost_per_day: float | None = None
+    currency: str | None = None
+    lever: str | None = None
+    reasons: tuple[str, ...] = ()
+    coverage: float | None = None
+    n_requests: int | None = None
+    n_failed: int | None = None

@@ -1,0 +1,157 @@
+"""
+What the product says about a deployment, in sentences: the report, the command line and the alerts all speak from here.
+
+Belongs here: states, sides, regimes, levers and reason codes as plain words; the verdict as sentences.
+Does not belong here: arithmetic on the model, markup, how a number looks (`display`).
+"""
+
+from collections.abc import Iterable, Sequence
+
+from pipelines.display import index, interval, known, money, share, shown
+from pipelines.verdict import Verdict
+
+_STATES = {
+    "in_valley": "in the valley",
+    "escaped": "out of the valley",
+    "no_valley": "no valley",
+    "unknown": "cannot tell",
+}
+_SIDES = {"descending": "loses money", "ascending": "earns money"}
+_REGIMES = {
+    "capacity_limited": "Capacity limits it: freed compute can be sold.",
+    "demand_limited": "Demand limits it: freed compute is worth money only where the fleet can shrink.",
+}
+_LEVERS = {
+    "reach_exit": "raise the hit rate past the valley's exit",
+    "lower_a": "lower the slope of the throughput curve",
+    "reprice": "raise the price of a cached token to the break-even ratio",
+    "pack_tail_chunks": "pack the small last chunks of prompts together",
+}
+_REASONS = {
+    "too_few": "there are too few requests or minutes to measure from",
+    "narrow_hit_range": "the hit rate varied too little to show how throughput depends on it",
+    "poor_fit": "the throughput curve describes the measurements poorly",
+    "unstable": "the two halves of the data give different curves",
+    "low_coverage": "too few requests report their cached tokens",
+    "low_traffic": "there is too little traffic",
+    "at_bound": "a coefficient of the curve came out at a meaningless bound",
+    "no_price": "no price is configured for this deployment",
+    "no_curve": "no throughput curve has been measured for it yet",
+    "no_exit": "no hit rate earns back what the cached tokens' discount costs, so the valley has no exit",
+    "stale": "no new data has arrived",
+    "held": "the evidence allows no new decision, so the last decided state is kept",
+    "not_reported": "the log does not report cached tokens",
+}
+_HELD = "held"
+
+
+def state_words(state: str | None) -> str:
+    """Name a state; one this version does not know is shown as it is."""
+    return _STATES["unknown"] if state is None else _STATES.get(state, shown(state))
+
+
+def side_words(side: str | None) -> str:
+    """Say what one more hit does; a side this version does not know is shown as it is."""
+    return "not known" if side is None else _SIDES.get(side, shown(side))
+
+
+def regime_sentence(regime: str | None, busy_share: float | None) -> str:
+    """Say what limits the deployment, and how busy it was."""
+    what = "What limits it is not known." if regime is None else _REGIMES.get(regime, f"Regime: {shown(regime)}.")
+    return f"Busy {share(busy_share)} of the time. {what}" if known(busy_share) else f"Busy share not known. {what}"
+
+
+def lever_words(lever: str | None) -> str:
+    """Say which lever gets it out: a known code in words, anything else as it was written."""
+    return "not known" if lever is None else _LEVERS.get(lever, shown(lever, 300))
+
+
+def reason_sentence(code: str) -> str:
+    """
+    Turn a reason code into a clause that can follow "because": no capital letter, no full stop.
+
+    ``held:poor_fit`` and ``held_poor_fit`` (why a state was kept) give both clauses. Unknown codes are shown as they
+    are.
+    """
+    if code in _REASONS:
+        return _REASONS[code]
+    if code.startswith((f"{_HELD}:", f"{_HELD}_")):
+        return f"{_REASONS[_HELD]} ({reason_sentence(code[len(_HELD) + 1 :])})"
+    return shown(code)
+
+
+def because(codes: Sequence[str]) -> str:
+    """Join the reasons, each once, in their order; say so where none was recorded."""
+    clauses = [reason_sentence(code) for code in dict.fromkeys(codes)]
+    return "because " + "; and ".join(clauses) if clauses else "and no reason was recorded"
+
+
+def is_held(reasons: Iterable[str]) -> bool:
+    """Tell whether the state was kept from earlier hours rather than decided from this data."""
+    return any(code == _HELD or code.startswith((f"{_HELD}:", f"{_HELD}_")) for code in reasons)
+
+
+def difference(revenue_index: float) -> str:
+    """Say a revenue index as a difference: ``8.8 % less than without a cache``, ``as much as without a cache``."""
+    amount = f"{abs(revenue_index - 1) * 100:.1f} %"
+    if amount == "0.0 %":
+        return "as much as without a cache"
+    return f"{amount} {'less' if revenue_index < 1 else 'more'} than without a cache"
+
+
+def verdict_headline(verdict: Verdict) -> str:
+    """Say the verdict in one short sentence: the big words of the report and the subject of an alert."""
+    if verdict.state is None or verdict.state == "unknown":
+        return f"Cannot tell, {because(verdict.reasons)}."
+    words = state_words(verdict.state)
+    if verdict.state in _STATES:
+        words = words[0].upper() + words[1:]
+    return f"{words}, as last decided." if is_held(verdict.reasons) else f"{words}."
+
+
+def verdict_details(verdict: Verdict) -> tuple[str, ...]:
+    """Say what stands behind the headline, a sentence each: only what is known is said."""
+    if verdict.state is None or verdict.state == "unknown":
+        return (f"The hit rate was {share(verdict.hit_rate)}.",) if known(verdict.hit_rate) else ()
+    said = [_earning_sentence(verdict)]
+    if verdict.side is not None and verdict.state != "no_valley":
+        said.append(f"One more hit {side_words(verdict.side)}.")
+    if verdict.lost_per_day is not None and known(verdict.lost_per_day) and verdict.lost_per_day > 0:
+        said.append(f"That costs about {money(verdict.lost_per_day, verdict.currency)} a day.")
+    said.append(_shape_sentence(verdict))
+    if is_held(verdict.reasons):
+        said.append(f"The state is not new, {because(verdict.reasons)}.")
+    elif cautions := [code for code in verdict.reasons if code != "no_exit"]:
+        said.append(f"Bear in mind: {'; '.join(reason_sentence(code) for code in cautions)}.")
+    return tuple(sentence for sentence in said if sentence)
+
+
+def verdict_sentence(verdict: Verdict) -> str:
+    """Say the whole verdict in one paragraph."""
+    return " ".join((verdict_headline(verdict), *verdict_details(verdict)))
+
+
+def _earning_sentence(verdict: Verdict) -> str:
+    value, low, high = verdict.revenue_index, verdict.index_low, verdict.index_high
+    where = f"At a hit rate of {share(verdict.hit_rate)}" if known(verdict.hit_rate) else "At an unknown hit rate"
+    if value is None or not known(value):
+        return f"{where}, what a busy second earns is not known."
+    said = f"{where}, a busy second earns {difference(value)} (index {index(value)}, interval {interval(low, high)})"
+    if low is not None and high is not None and known(low) and known(high) and low < 1 < high:
+        return f"{said}; the interval leaves open whether that is a loss or a gain."
+    return f"{said}."
+
+
+def _shape_sentence(verdict: Verdict) -> str:
+    if verdict.state == "no_valley":
+        return "At these prices the throughput curve has no valley."
+    if not known(verdict.floor_hit_rate):
+        return ""
+    depth = verdict.floor_depth
+    deep = "" if depth is None or not known(depth) else f", {share(depth)} below no cache"
+    ends = "where it ends is not known"
+    if known(verdict.exit_hit_rate):
+        ends = f"it ends at {share(verdict.exit_hit_rate)}"
+    elif "no_exit" in verdict.reasons:
+        ends = "it never ends: no hit rate earns the discount back"
+    return f"The valley is deepest at a hit rate of {share(verdict.floor_hit_rate)}{deep}; {ends}."

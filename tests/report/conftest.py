@@ -1,0 +1,130 @@
+"""A small hand-made report: one deployment in the valley, one without a verdict, one about which nothing is known."""
+
+import contextlib
+import math
+from datetime import date, datetime, timedelta
+
+import pytest
+
+from pipelines.report import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, Report, Verdict
+
+A, R, TPS0 = 10 / 19, 0.1, 20_000.0
+MIDNIGHT = datetime(2026, 3, 4)  # noqa: DTZ001 — as the warehouse gives it: UTC without a zone
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    with contextlib.suppress(ValueError):  # a conftest above may own the option
+        parser.addoption("--update-golden", action="store_true", help="write golden files instead of comparing them")
+
+
+@pytest.fixture
+def in_valley() -> DeploymentReport:
+    xs = [k / 50 for k in range(50)]
+    index = [(x, (1 - A * x) * (1 - (1 - R) * x) / (1 - x)) for x in xs]
+    law = [(x, TPS0 * (1 - x) / (1 - x + 0.35 * x * (1 - 0.3 * x) * (1 - x) + 0.25 * x)) for x in xs]
+    return DeploymentReport(
+        name="glm-5-h200",
+        model="glm-5",
+        verdict=Verdict(
+            state="in_valley",
+            hit_rate=0.713,
+            revenue_index=0.78,
+            index_low=0.761,
+            index_high=0.802,
+            price_ratio=R,
+            input_per_mtok=1.4,
+            cached_per_mtok=0.14,
+            floor_hit_rate=0.684,
+            exit_hit_rate=0.9,
+            floor_depth=0.221,
+            side="ascending",
+            regime="capacity_limited",
+            busy_share=0.83,
+            lost_per_day=1234.5,
+            currency="USD",
+            lever="reach_exit",
+            coverage=0.998,
+            n_requests=48_211,
+            n_failed=12,
+        ),
+        hours=tuple(
+            HourRow(
+                hour_utc=MIDNIGHT + timedelta(hours=hour),
+                n_requests=2000 - 10 * hour,
+                hit_rate=0.6 + hour / 100,
+                revenue_index=0.8 - hour / 1000,
+                index_low=0.78,
+                index_high=0.81,
+                state="in_valley" if hour > 1 else "escaped",
+                side="descending" if hour < 9 else "ascending",
+                lost_per_hour=50 + hour,
+                reasons=("held:low_traffic",) if hour == 4 else (),
+            )
+            for hour in range(0, 24, 4)
+        ),
+        heat=tuple(
+            HeatCell(MIDNIGHT + timedelta(hours=hour), low, high, 1 + (hour * 7 + int(low * 100)) % 11 * (1 + hour))
+            for hour in range(24)
+            for low, high in (
+                (0.0, 0.0),
+                (0.0, 0.01),
+                (0.35, 0.36),
+                (0.7, 0.71),
+                (0.72, 0.73),
+                (0.995, 0.996),
+                (1.0, 1.0),
+            )
+        ),
+        curve=CurveView(
+            trustworthy=True,
+            reference_input_tokens=32_768,
+            tps0=TPS0,
+            tps0_low=19_600,
+            tps0_high=20_500,
+            a=A,
+            a_low=0.5,
+            a_high=0.55,
+            points=tuple((x, y * (1 + 0.05 * math.sin(50 * x)), 10 + int(400 * x) % 90) for x, y in law[10:45]),
+            law=tuple(law),
+            line=tuple((x, TPS0 * (1 - A * x)) for x in xs),
+            band=tuple((x, y * 0.96, y * 1.04) for x, y in law),
+            estimator="busy_period",
+            n_minutes=1440,
+            n_requests=48_211,
+            residual_scale=0.043,
+        ),
+        bathtub=BathtubView(tuple(index), tuple((x, y * (1 - 0.03 * x), y * (1 + 0.03 * x)) for x, y in index)),
+    )
+
+
+@pytest.fixture
+def untrusted(in_valley: DeploymentReport) -> DeploymentReport:
+    """A deployment whose curve is not trustworthy, given with a verdict that must therefore not be shown."""
+    assert in_valley.curve is not None
+    return DeploymentReport(
+        name="qwen-3-l40s",
+        verdict=in_valley.verdict,
+        curve=CurveView(
+            trustworthy=False,
+            reasons=("narrow_hit_range", "poor_fit"),
+            points=in_valley.curve.points[:5],
+            law=in_valley.curve.law,
+        ),
+        bathtub=in_valley.bathtub,
+    )
+
+
+@pytest.fixture
+def all_unknown() -> DeploymentReport:
+    return DeploymentReport(name="new-pool", verdict=Verdict(), hours=(HourRow(hour_utc=MIDNIGHT),))
+
+
+@pytest.fixture
+def small_report(in_valley: DeploymentReport, untrusted: DeploymentReport, all_unknown: DeploymentReport) -> Report:
+    return Report(
+        generated_at=datetime(2026, 3, 5, 2, 30),  # noqa: DTZ001
+        first_day=date(2026, 3, 4),
+        last_day=date(2026, 3, 4),
+        deployments=(in_valley, untrusted, all_unknown),
+        quarantined=(("cached_exceeds_input", 17), ("not_json", 2)),
+    )
