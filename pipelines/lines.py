@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -207,3 +208,18 @@ def _block(rows: list[tuple[int, int, bytes]], faults: list[LineFault], n_blank:
 
 def _excerpt(line: bytes) -> str:
     return line[:EXCERPT_BYTES].decode("utf-8", errors="backslashreplace")
+
+
+def first_keys(path: Path) -> set[str]:
+    """Return the keys of the first line that is a JSON object; empty when there is none in the first block."""
+    for chunk in _decompressed(path):
+        block = _Splitter().feed(chunk if chunk.endswith(b"\n") else chunk + b"\n")
+        for line in block.lines["line"].to_pylist():
+            try:
+                found = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(found, dict):
+                return set(found)
+        return set()
+    return set()

@@ -50,6 +50,19 @@ def observe_day(writer: Writer, day_index: int, settings: Settings) -> int:
     return len(rows)
 
 
+def moments_of(traffic: dict[str, Any]) -> service_time.TrafficMoments:
+    """Return the sums of a row of traffic as the model takes them."""
+    return service_time.TrafficMoments(
+        n_requests=traffic["n_rated"],
+        input_tokens=traffic["reported_input_tokens"],
+        cached_tokens=traffic["cached_tokens"],
+        miss_tokens=traffic["miss_tokens"],
+        sum_miss_cached=traffic["sum_miss_cached"],
+        sum_miss_sq=traffic["sum_miss_sq"],
+        sum_input_sq=traffic["sum_input_sq"],
+    )
+
+
 def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
     draws: dict[str, list[tuple[float, ...]]] = {}
     for row in writer.rows("valley/draws", day_index=day_index):
@@ -76,7 +89,11 @@ def _observe_hour(
         reasons.append("no_price")
     else:
         row["price_ratio"] = price.cached_per_mtok / price.input_per_mtok
-        row["currency"] = price.currency
+        row |= {
+            "input_per_mtok": price.input_per_mtok,
+            "cached_per_mtok": price.cached_per_mtok,
+            "currency": price.currency,
+        }
     if curve is None or curve.law is None or not curve.is_trustworthy:
         reasons += curve.reasons if curve and curve.reasons else ["no_curve"]
     elif price is not None and traffic["miss_tokens"] + traffic["cached_tokens"] > 0:
@@ -98,7 +115,7 @@ def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
         busy_share = traffic["busy_us"] / 1e6 / (SECONDS_PER_HOUR * traffic["n_instances"])
     limited = busy_share is not None and busy_share >= policy.capacity_limited_busy_share
     unknown = dict.fromkeys((
-        "price_ratio", "revenue_index", "index_low", "index_high", "p_in_valley", "floor_hit_rate", "exit_hit_rate",
+        "price_ratio", "input_per_mtok", "cached_per_mtok", "revenue_index", "index_low", "index_high", "p_in_valley", "floor_hit_rate", "exit_hit_rate",
         "floor_depth", "marginal_index", "side", "lost_per_hour", "currency",
     ))  # fmt: skip
     return unknown | {
@@ -127,15 +144,7 @@ def _traffic_reasons(traffic: dict[str, Any], policy: PolicySettings) -> list[st
 def _index(traffic: dict[str, Any], curve: Curve, price_ratio: float, price: PriceSettings) -> dict[str, Any]:
     """Return the exact index of the hour's own traffic, its interval, its slope, and what it means in money."""
     assert curve.law is not None
-    moments = service_time.TrafficMoments(
-        n_requests=traffic["n_rated"],
-        input_tokens=traffic["reported_input_tokens"],
-        cached_tokens=traffic["cached_tokens"],
-        miss_tokens=traffic["miss_tokens"],
-        sum_miss_cached=traffic["sum_miss_cached"],
-        sum_miss_sq=traffic["sum_miss_sq"],
-        sum_input_sq=traffic["sum_input_sq"],
-    )
+    moments = moments_of(traffic)
     index = service_time.revenue_index(curve.law, moments, price_ratio)
     draws = service_time.revenue_index_draws(curve.draws, moments, price_ratio)
     low, high = np.quantile(draws, INTERVAL)
@@ -160,9 +169,17 @@ def _closed_forms(curve: Curve, price_ratio: float) -> dict[str, Any]:
     found = valley.locate_valley(curve.a, price_ratio) if 0 < curve.a < 1 else None
     if found is None:
         return {"floor_hit_rate": None, "exit_hit_rate": None, "floor_depth": None}
-    recovers = service_time.full_hit_index(curve.law, curve.reference_input_tokens, price_ratio) >= 1.0
+    recovers = _full_hit_index(curve.law, curve.reference_input_tokens, price_ratio) >= 1.0
     return {
         "floor_hit_rate": found.floor_hit_rate,
         "exit_hit_rate": found.exit_hit_rate if recovers else None,
         "floor_depth": found.floor_depth,
     }
+
+
+def _full_hit_index(law: service_time.ServiceTime, input_tokens: float, price_ratio: float) -> float:
+    """Return the index of requests of one length that are all cached; infinite where they cost no time at all."""
+    if law.f == 0 and law.k == 0:
+        return float("inf")
+    full = service_time.TrafficMoments(1, input_tokens, input_tokens, 0, 0, 0, input_tokens**2)
+    return service_time.revenue_index(law, full, price_ratio)

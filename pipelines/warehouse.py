@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,11 +50,11 @@ class Warehouse:
         return self.folder / "valleywatch.duckdb"
 
     @contextmanager
-    def writer(self) -> Iterator[Writer]:
-        """Open the warehouse for writing; raise BusyError while another process has it open."""
+    def writer(self, *, wait_s: float = 0.0) -> Iterator[Writer]:
+        """Open the warehouse for writing; raise BusyError when another process still has it open after `wait_s`."""
         for folder in (self.folder, self.folder / "lake", self.folder / "snapshots", self.folder / "tmp"):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _lock(self.folder / "writer.lock"):
+        with _lock(self.folder / "writer.lock", wait_s):
             connection = _connect(self.folder / "warehouse.duckdb", self.folder, self.memory_limit)
             try:
                 (self.folder / "warehouse.duckdb").chmod(0o600)
@@ -285,15 +286,22 @@ def _literal(text: str) -> str:
 
 
 @contextmanager
-def _lock(path: Path) -> Iterator[None]:
+def _lock(path: Path, wait_s: float) -> Iterator[None]:
     """Hold an exclusive lock on `path`; the kernel frees it however the process ends."""
+    deadline = time.monotonic() + wait_s
     with path.open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            holder = file.read().strip() or "unknown"
-            raise BusyError(f"{path.parent} is being written by process {holder}: try again when it has ended") from None
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    file.seek(0)
+                    holder = file.read().strip() or "unknown"
+                    raise BusyError(
+                        f"{path.parent} is being written by process {holder}: try again when it has ended"
+                    ) from None
+                time.sleep(0.05)
         file.seek(0)
         file.truncate()
         file.write(str(os.getpid()))

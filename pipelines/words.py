@@ -33,6 +33,7 @@ _REASONS = {
     "poor_fit": "the throughput curve describes the measurements poorly",
     "unstable": "the two halves of the data give different curves",
     "low_coverage": "too few requests report their cached tokens",
+    "no_timing": "its log names no instance or no time to first token",
     "low_traffic": "there is too little traffic",
     "at_bound": "a coefficient of the curve came out at a meaningless bound",
     "no_price": "no price is configured for this deployment",

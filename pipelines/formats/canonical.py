@@ -4,6 +4,7 @@ from pipelines.formats.format import Format
 
 FORMAT = Format(
     name="canonical",
+    keys=frozenset({"timestamp", "input_tokens"}),
     summary="valleywatch's own field names, one JSON object a line (.jsonl, .jsonl.gz)",
     switch_on=(
         "write one JSON object per finished request: timestamp (ISO 8601 with offset), request_id, deployment, "

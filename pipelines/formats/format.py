@@ -16,6 +16,8 @@ class Format:
     """
 
     name: str
+    keys: frozenset[str]
+    """Top-level keys that every line has and that tell the format from the others."""
     summary: str
     switch_on: str
     ttft_basis: str

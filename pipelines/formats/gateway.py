@@ -4,6 +4,7 @@ from pipelines.formats.format import Format
 
 FORMAT = Format(
     name="gateway",
+    keys=frozenset({"ts", "prompt_tokens"}),
     summary="access log of a gateway or benchmark client in front of an engine (.jsonl, .jsonl.gz)",
     switch_on=(
         "have the gateway log per request: ts (ISO 8601 with offset, when it was sent), request_id, deployment, "

@@ -9,6 +9,8 @@ create table if not exists mart.valley_status (
   hour_index bigint not null,
   hit_rate double,
   price_ratio double,
+  input_per_mtok double,
+  cached_per_mtok double,
   revenue_index double,
   index_low double,
   index_high double,

@@ -9,6 +9,8 @@ select
   make_timestamp(hour_index * 3600000000) as hour_utc,
   hit_rate,
   price_ratio,
+  input_per_mtok,
+  cached_per_mtok,
   revenue_index,
   index_low,
   index_high,

@@ -1,0 +1,47 @@
+"""The command line: `valleywatch COMMAND`.
+
+Belongs here: the parser and the one place where errors become messages and exit codes (0 done, 1 a person is needed,
+2 usage or configuration, 75 try again). Does not belong here: commands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipelines import __version__
+from pipelines.commands import demo, fit, formats, ingest, report, run, sql, status
+from pipelines.errors import ValleywatchError
+
+COMMANDS = (demo, run, ingest, status, sql, fit, report, formats)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="valleywatch",
+        description="Finds the LLM inference deployments whose prefix-cache hits lose money, from their serving logs.",
+    )
+    parser.add_argument("--version", action="version", version=f"valleywatch {__version__}")
+    parser.add_argument("--config", type=Path, default=Path("valleywatch.toml"), help=argparse.SUPPRESS)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add_to(commands)
+    options = parser.parse_args(arguments)
+    try:
+        code = options.execute(options)
+        sys.stdout.flush()
+    except ValleywatchError as error:
+        print(f"valleywatch: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of our output has what it wanted; Python must not complain about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("valleywatch: interrupted; what was committed stays", file=sys.stderr)
+        return 130
+    return int(code)

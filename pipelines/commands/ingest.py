@@ -1,0 +1,74 @@
+"""`valleywatch ingest`."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pipelines.commands.options import add_config
+from pipelines.commands.output import tell
+from pipelines.errors import RejectedFileError, UsageError
+from pipelines.formats import FORMATS, detect
+from pipelines.inbox import find_files
+from pipelines.ingest import FileOutcome, ingest_files, ingest_sources
+from pipelines.lines import first_keys
+from pipelines.settings import SourceSettings, load_settings, nearest
+from pipelines.warehouse import Warehouse
+
+
+def add_to(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("ingest", help="read logs into the warehouse, and nothing more")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or globs (default: the configured sources)")
+    parser.add_argument("--format", metavar="NAME", help="their format (default: told from their keys)")
+    parser.add_argument("--deployment", metavar="NAME", help="deployment of lines that name none")
+    add_config(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Ingest; exit with 1 when a file was rejected."""
+    settings = load_settings(options.config)
+    if not options.paths and (options.format or options.deployment):
+        raise UsageError("--format and --deployment describe the files you name: name at least one PATH")
+    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    now = datetime.now(UTC)
+    files = [file for path in options.paths for file in find_files(Path.cwd(), path)]
+    named = [(file, source_for(file, options.format, options.deployment)) for file in files]
+    with warehouse.writer() as writer:
+        if not options.paths:
+            outcomes = ingest_sources(writer, settings, now, tell)
+        else:
+            outcomes = []
+            for file, source in named:
+                outcomes += ingest_files(writer, source, [file], settings.policy.window_days, now, tell)
+    _sum_up(outcomes)
+    return 1 if any(outcome.status == "rejected" for outcome in outcomes) else 0
+
+
+def source_for(file: Path, format_name: str | None, deployment: str | None) -> SourceSettings:
+    """Return the source a file named on the command line belongs to."""
+    if format_name is None:
+        try:
+            found = detect(first_keys(file))
+        except RejectedFileError as fault:
+            raise UsageError(f"{file} cannot be read: {fault}") from None
+        format_name = found.name if found else _refuse_unknown(file)
+    elif format_name not in FORMATS:
+        raise UsageError(f"unknown format {format_name!r}{nearest(format_name, FORMATS)}; see `valleywatch formats`")
+    return SourceSettings(name="command line", format=format_name, path=str(file), deployment=deployment)
+
+
+def _refuse_unknown(file: Path) -> str:
+    raise UsageError(
+        f"{file}: its first line does not tell which of the formats {', '.join(FORMATS)} it has: name one with --format"
+    )
+
+
+def _sum_up(outcomes: list[FileOutcome]) -> None:
+    n_loaded = sum(outcome.n_loaded for outcome in outcomes)
+    known = sum(outcome.status == "already_loaded" for outcome in outcomes)
+    rejected = sum(outcome.status == "rejected" for outcome in outcomes)
+    tell(f"{len(outcomes)} files: {n_loaded:,} requests loaded; {known} files known already, {rejected} rejected")

@@ -1,0 +1,92 @@
+"""How commands speak: results on stdout, everything else on stderr.
+
+Belongs here: tables, JSON, CSV, progress lines. Does not belong here: what is said.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import sys
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from pipelines.display import shown
+
+MAX_CELL = 60
+
+
+def tell(line: str) -> None:
+    """Print a line of progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def write_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print an aligned table; numbers to the right; control characters of names shown, not obeyed."""
+    cells = [[_text(value) for value in row] for row in rows]
+    widths = [max([len(name), *(len(row[index]) for row in cells)]) for index, name in enumerate(columns)]
+    is_number = [any(_is_number(row[index]) for row in rows) for index in range(len(columns))]
+
+    def line(values: Sequence[str]) -> str:
+        parts = [
+            value.rjust(width) if right else value.ljust(width)
+            for value, width, right in zip(values, widths, is_number, strict=True)
+        ]
+        return "  ".join(parts).rstrip()
+
+    print(line(columns))
+    print("  ".join("-" * width for width in widths))
+    for row in cells:
+        print(line(row))
+
+
+def write_json(value: Any) -> None:
+    """Print JSON: dates as ISO 8601, exact integers as integers, numbers that are none as null."""
+    print(json.dumps(plain(value), ensure_ascii=False, allow_nan=False))
+
+
+def write_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print CSV; text that a spreadsheet would run as a formula is prefixed with an apostrophe."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_inert(value) for value in row])
+
+
+def plain(value: Any) -> Any:
+    """Return `value` in terms of JSON."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return str(value)
+
+
+def _inert(value: Any) -> Any:
+    value = plain(value)
+    if isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@"):
+        return f"'{value}"
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return shown(str(value), MAX_CELL)

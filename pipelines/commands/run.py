@@ -1,0 +1,56 @@
+"""`valleywatch run`."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import date, timedelta
+from typing import Any
+
+from pipelines.commands.options import add_config, utc_date
+from pipelines.commands.output import tell
+from pipelines.commands.status import print_status
+from pipelines.daily_job import run
+from pipelines.errors import UsageError
+from pipelines.report_data import report_path
+from pipelines.settings import load_settings
+from pipelines.warehouse import Warehouse
+
+
+def add_to(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "run", help="the whole job: ingest, aggregate, fit, flag, record alerts, report (default: days with new data)"
+    )
+    parser.add_argument("--day", metavar="D", help="one UTC date, YYYY-MM-DD")
+    parser.add_argument("--from", dest="first", metavar="D", help="first UTC date of a range")
+    parser.add_argument("--to", dest="last", metavar="D", help="last UTC date of a range")
+    add_config(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the job and print the valley table."""
+    outcome = run(options.config, days=_days(options), tell=tell)
+    settings = load_settings(options.config)
+    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    print_status(warehouse)
+    print(f"report: {report_path(warehouse)}")
+    rejected = [file for file in outcome.files if file.status == "rejected"]
+    if rejected:
+        tell(f"{len(rejected)} files were rejected; see the view ingest_files for each reason")
+    return 0
+
+
+def _days(options: argparse.Namespace) -> list[date] | None:
+    if options.day and (options.first or options.last):
+        raise UsageError("--day names one day, --from and --to a range: use one or the other")
+    if options.day:
+        return [utc_date(options.day)]
+    if not options.first and not options.last:
+        return None
+    if not (options.first and options.last):
+        raise UsageError("a range needs both ends: --from D --to D")
+    first, last = utc_date(options.first), utc_date(options.last)
+    if last < first:
+        raise UsageError(f"--to {last} is before --from {first}")
+    return [first + timedelta(days=ahead) for ahead in range((last - first).days + 1)]

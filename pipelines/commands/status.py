@@ -1,0 +1,63 @@
+"""`valleywatch status`."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from pipelines import words
+from pipelines.commands.options import add_config, add_json
+from pipelines.commands.output import write_json, write_table
+from pipelines.overview import Overview, overviews
+from pipelines.settings import load_settings
+from pipelines.warehouse import Warehouse
+
+
+def add_to(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("status", help="one row a deployment: hit rate, index, state, lever")
+    add_json(parser)
+    add_config(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Print the newest verdicts."""
+    settings = load_settings(options.config)
+    print_status(Warehouse(settings.warehouse_folder), as_json=options.json)
+    return 0
+
+
+def print_status(warehouse: Warehouse, *, as_json: bool = False) -> None:
+    """Print the valley table of the published snapshot."""
+    with warehouse.reader() as reader:
+        found = overviews(reader)
+    if as_json:
+        write_json([{"deployment": row.deployment, **asdict(row.verdict)} for row in found])
+        return
+    write_table(
+        ("deployment", "hit rate", "index", "90 % interval", "state", "lost per day", "lever"),
+        [_row(row) for row in found],
+    )
+
+
+def _row(seen: Overview) -> tuple[str, ...]:
+    verdict = seen.verdict
+    state = (verdict.state or "unknown").replace("_", " ")
+    reason = verdict.lever or ""
+    if state == "unknown":
+        reason = words.because(verdict.reasons)
+    return (
+        seen.deployment,
+        _known(verdict.hit_rate, "{:.3f}"),
+        _known(verdict.revenue_index, "{:.3f}"),
+        f"{verdict.index_low:.3f}–{verdict.index_high:.3f}" if verdict.index_low is not None else "?",
+        state,
+        f"{verdict.lost_per_day:,.2f} {verdict.currency}" if verdict.lost_per_day is not None else "?",
+        reason,
+    )
+
+
+def _known(value: float | None, pattern: str) -> str:
+    return "?" if value is None else pattern.format(value)

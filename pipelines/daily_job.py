@@ -1,0 +1,77 @@
+"""`valleywatch run`: which days to do, and doing them through the Dagster job in this process.
+
+Belongs here: choosing days and executing the job. Does not belong here: the steps themselves (`assets/`).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from pipelines.errors import ValleywatchError
+from pipelines.ingest import FileOutcome, ingest_sources
+from pipelines.settings import load_settings
+from pipelines.times import to_day, to_day_index
+from pipelines.warehouse import Warehouse
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """What a run did."""
+
+    files: tuple[FileOutcome, ...]
+    days: tuple[date, ...]
+
+
+def run(
+    config_path: Path,
+    *,
+    days: Sequence[date] | None,
+    tell: Callable[[str], None],
+    fixed_now: datetime | None = None,
+) -> RunOutcome:
+    """Ingest what is new, then do the job for `days`, or for every day whose results no longer follow from the logs."""
+    settings = load_settings(config_path)
+    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    now = fixed_now or datetime.now(UTC)
+    with warehouse.writer() as writer:
+        tell("reading the sources")
+        files = ingest_sources(writer, settings, now, tell)
+        with_data = {row["day_index"] for row in writer.rows("ops/lake_days")}
+        dirty = {row["day_index"] for row in writer.rows("ops/dirty_days")}
+    if not with_data:
+        raise ValleywatchError(
+            f"no request is loaded: {len(files)} files were read and none holds an acceptable line; "
+            "see what was said of each, `valleywatch formats` for what is read, and the source's path"
+        )
+    todo = sorted(with_data & dirty) if days is None else sorted(to_day_index(day) for day in set(days))
+    if not todo:
+        tell("nothing new: every day is up to date")
+    for position, day_index in enumerate(todo, 1):
+        tell(f"{to_day(day_index)} (day {position} of {len(todo)})")
+        _execute(config_path, to_day(day_index), fixed_now)
+    return RunOutcome(tuple(files), tuple(to_day(day_index) for day_index in todo))
+
+
+def _execute(config_path: Path, day: date, fixed_now: datetime | None) -> None:
+    """Execute the job for one day; DAGSTER_HOME, where set, keeps its history."""
+    os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "1")
+    import dagster as dg
+
+    from pipelines.definitions import build_defs
+
+    logging.getLogger("dagster").setLevel(logging.ERROR)
+    definitions = build_defs(
+        config_path=str(config_path), fixed_now=fixed_now.isoformat() if fixed_now is not None else None
+    )
+    job = definitions.resolve_job_def("daily")
+    instance = dg.DagsterInstance.get() if os.environ.get("DAGSTER_HOME") else dg.DagsterInstance.ephemeral()
+    with instance:
+        try:
+            job.execute_in_process(partition_key=day.isoformat(), instance=instance)
+        except dg.DagsterError as error:
+            raise ValleywatchError(f"{day} was not finished: {error}; what was published before is unchanged") from error

@@ -1,0 +1,177 @@
+"""What is said of each deployment as a whole: its last 24 hours of traffic on its newest curve.
+
+Belongs here: the verdict that `status`, the report and messages share, and the bathtub of this traffic. Does not belong
+here: the hourly verdicts (`verdicts`), words (`words`), drawing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models import service_time
+from pipelines.verdict import Verdict
+from pipelines.verdicts import INTERVAL, moments_of
+from pipelines.warehouse import Reader
+
+HELD = "held"
+BATHTUB_GRID = np.round(np.arange(0.0, 1.0, 0.005), 3)
+"""Hit rates at which the bathtub is evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bathtub:
+    """Revenue index of one traffic at other hit rates, reached by moving the same share of every request's tokens.
+
+    hit_rate, index, low, high: shape (n,); the bounds are of a 90 % interval.
+    """
+
+    hit_rate: NDArray[np.float64]
+    index: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """One deployment: the verdict, its newest curve (a row of `throughput_curve`), the law, the bathtub, the hours."""
+
+    deployment: str
+    verdict: Verdict
+    curve: dict[str, Any] | None
+    law: service_time.ServiceTime | None
+    draws: NDArray[np.float64]
+    bathtub: Bathtub | None
+    hours: list[dict[str, Any]]
+
+
+def overviews(reader: Reader) -> list[Overview]:
+    """Return every deployment of the snapshot, by name."""
+    curves = {row["deployment"]: row for row in reader.rows("report/newest_curves")}
+    hours: dict[str, list[dict[str, Any]]] = {}
+    for row in reader.rows("report/recent_hours"):
+        hours.setdefault(row["deployment"], []).append(row)
+    draws: dict[str, list[tuple[float, ...]]] = {}
+    for row in reader.rows("report/newest_draws"):
+        draws.setdefault(row["deployment"], []).append((row["f"], row["c"], row["q"], row["k"]))
+    return [
+        _overview(
+            traffic,
+            curves.get(traffic["deployment"]),
+            np.array(draws.get(traffic["deployment"], []), dtype=np.float64).reshape(-1, 4),
+            hours.get(traffic["deployment"], []),
+        )
+        for traffic in reader.rows("report/recent_traffic")
+    ]
+
+
+def _overview(
+    traffic: dict[str, Any],
+    curve: dict[str, Any] | None,
+    draws: NDArray[np.float64],
+    hours: list[dict[str, Any]],
+) -> Overview:
+    law = None
+    if curve is not None and curve["trustworthy"]:
+        law = service_time.ServiceTime(curve["f"], curve["c"], curve["q"], curve["k"])
+    last = hours[-1] if hours else None
+    price_ratio = last["price_ratio"] if last else None
+    bathtub = None
+    if law is not None and price_ratio is not None and traffic["reported_input_tokens"] > 0:
+        bathtub = trace_bathtub(law, draws, moments_of(traffic), price_ratio)
+    verdict = _verdict(traffic, hours, law, draws, bathtub)
+    return Overview(traffic["deployment"], verdict, curve, law, draws, bathtub, hours)
+
+
+def trace_bathtub(
+    law: service_time.ServiceTime,
+    draws: NDArray[np.float64],
+    moments: service_time.TrafficMoments,
+    price_ratio: float,
+) -> Bathtub:
+    """Return the bathtub of this very traffic: exact on its second moments, not a curve at its mean."""
+    x = moments.cached_tokens / moments.input_tokens
+    shares = [(to - x) / (1 - x) if to >= x and x < 1 else (to - x) / x for to in BATHTUB_GRID]
+    moved = [service_time.shift_misses_to_hits(moments, share) for share in shares]
+    index = np.array([service_time.revenue_index(law, there, price_ratio) for there in moved])
+    spread = np.array([service_time.revenue_index_draws(draws, there, price_ratio) for there in moved])
+    low, high = np.quantile(spread, INTERVAL, axis=1) if draws.size else (index, index)
+    return Bathtub(BATHTUB_GRID, index, low, high)
+
+
+def floor_and_exit(bathtub: Bathtub) -> tuple[float | None, float | None, float | None]:
+    """Return floor hit rate, exit hit rate (None: it never recovers) and floor depth; all None without a valley."""
+    lowest = int(np.argmin(bathtub.index))
+    depth = 1.0 - float(bathtub.index[lowest])
+    if lowest == 0 or depth <= 0:
+        return None, None, None
+    recovered = np.flatnonzero(bathtub.index[lowest:] >= 1.0)
+    leaves = float(bathtub.hit_rate[lowest + recovered[0]]) if recovered.size else None
+    return float(bathtub.hit_rate[lowest]), leaves, depth
+
+
+def _verdict(
+    traffic: dict[str, Any],
+    hours: list[dict[str, Any]],
+    law: service_time.ServiceTime | None,
+    draws: NDArray[np.float64],
+    bathtub: Bathtub | None,
+) -> Verdict:
+    last = hours[-1] if hours else {}
+    codes = [code for code in (last.get("reasons") or "").split(",") if code]
+    is_decided = last.get("state") not in (None, "unknown")
+    if last.get("is_held") and is_decided:
+        codes = [f"{HELD}:{code}" for code in codes] or [HELD]
+    known: dict[str, Any] = {
+        "state": last.get("state"),
+        "hit_rate": traffic["cached_tokens"] / traffic["reported_input_tokens"]
+        if traffic["reported_input_tokens"]
+        else None,
+        "coverage": traffic["n_reported"] / traffic["n_requests"] if traffic["n_requests"] else None,
+        "n_requests": traffic["n_requests"],
+        "n_failed": traffic["n_failed"],
+        "reasons": tuple(codes),
+    }
+    known |= {
+        name: last.get(name)
+        for name in ("price_ratio", "input_per_mtok", "cached_per_mtok", "currency", "regime", "busy_share")
+    }
+    if law is not None and bathtub is not None:
+        known |= _worth(law, draws, moments_of(traffic), last["price_ratio"])
+        floor, leaves, depth = floor_and_exit(bathtub)
+        known |= {"floor_hit_rate": floor, "exit_hit_rate": leaves, "floor_depth": depth}
+        known["lost_per_day"] = sum(hour["lost_per_hour"] for hour in hours if hour["lost_per_hour"] is not None)
+        known["lever"] = _lever(known, law, moments_of(traffic))
+    return Verdict(**known)
+
+
+def _worth(
+    law: service_time.ServiceTime,
+    draws: NDArray[np.float64],
+    moments: service_time.TrafficMoments,
+    price_ratio: float,
+) -> dict[str, Any]:
+    spread = service_time.revenue_index_draws(draws, moments, price_ratio)
+    low, high = np.quantile(spread, INTERVAL) if spread.size else (None, None)
+    slope = service_time.marginal_index(law, moments, price_ratio)
+    return {
+        "revenue_index": service_time.revenue_index(law, moments, price_ratio),
+        "index_low": None if low is None else float(low),
+        "index_high": None if high is None else float(high),
+        "side": "descending" if slope < 0 else "ascending",
+    }
+
+
+def _lever(known: dict[str, Any], law: service_time.ServiceTime, moments: service_time.TrafficMoments) -> str | None:
+    """Say what would bring the index back to 1: a hit rate, or a price; None where it is there already."""
+    if known["revenue_index"] >= 1 or moments.cached_tokens == 0:
+        return None
+    busy_share_left = service_time.busy_s(law, moments) / service_time.busy_without_cache_s(law, moments)
+    break_even = (moments.input_tokens * busy_share_left - moments.miss_tokens) / moments.cached_tokens
+    price = f"sell cached tokens at {break_even:.1%} of a computed one instead of {known['price_ratio']:.1%}"
+    if known["exit_hit_rate"] is None:
+        return price
+    return f"raise the hit rate to {known['exit_hit_rate']:.1%}, or {price}"

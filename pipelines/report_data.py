@@ -1,0 +1,148 @@
+"""The published snapshot → the report's input.
+
+Belongs here: reading marts and handing them to `report`. Does not belong here: rendering, or deciding anything.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from models import service_time
+from pipelines.overview import INTERVAL, Overview, overviews
+from pipelines.report import render_report, write_report
+from pipelines.report_input import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, Report
+from pipelines.times import to_hour
+from pipelines.warehouse import Reader, Warehouse
+
+CURVE_GRID = np.round(np.arange(0.0, 0.991, 0.01), 2)
+
+
+def report_path(warehouse: Warehouse) -> Path:
+    """Return where the report is published."""
+    return warehouse.folder / "report.html"
+
+
+def publish_report(warehouse: Warehouse, now: datetime) -> Path:
+    """Render the snapshot's report beside it; return its path."""
+    with warehouse.reader() as reader:
+        html = render_report(_report(reader, now))
+    path = report_path(warehouse)
+    write_report(html, path)
+    return path
+
+
+def _report(reader: Reader, now: datetime) -> Report:
+    heat = _by_deployment(reader.rows("report/recent_heat"))
+    points = _by_deployment(reader.rows("report/recent_points"))
+    covered = reader.rows("report/covered")[0]
+    return Report(
+        generated_at=now,
+        first_day=None if covered["first_hour"] is None else to_hour(covered["first_hour"]).date(),
+        last_day=None if covered["last_hour"] is None else to_hour(covered["last_hour"]).date(),
+        deployments=tuple(
+            DeploymentReport(
+                name=seen.deployment,
+                verdict=seen.verdict,
+                hours=tuple(_hour(row) for row in seen.hours),
+                heat=tuple(_cell(row) for row in heat.get(seen.deployment, [])),
+                curve=_curve(seen, points.get(seen.deployment, [])),
+                bathtub=_bathtub(seen),
+            )
+            for seen in overviews(reader)
+        ),
+        quarantined=tuple((row["reason"], row["n_lines"]) for row in reader.rows("report/quarantined")),
+    )
+
+
+def _by_deployment(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        grouped.setdefault(row["deployment"], []).append(row)
+    return grouped
+
+
+def _hour(row: dict[str, Any]) -> HourRow:
+    return HourRow(
+        hour_utc=to_hour(row["hour_index"]),
+        n_requests=row["n_requests"],
+        hit_rate=row["hit_rate"],
+        revenue_index=row["revenue_index"],
+        index_low=row["index_low"],
+        index_high=row["index_high"],
+        state=row["state"],
+        side=row["side"],
+        lost_per_hour=row["lost_per_hour"],
+        reasons=tuple(code for code in row["reasons"].split(",") if code),
+    )
+
+
+def _cell(row: dict[str, Any]) -> HeatCell:
+    return HeatCell(
+        hour_utc=to_hour(row["hour_index"]),
+        bin_low=row["bin_low_permille"] / 1000,
+        bin_high=row["bin_high_permille"] / 1000,
+        n_requests=row["n_requests"],
+    )
+
+
+def _curve(seen: Overview, points: list[dict[str, Any]]) -> CurveView | None:
+    row = seen.curve
+    if row is None:
+        return None
+    law: tuple[tuple[float, float], ...] = ()
+    band: tuple[tuple[float, float, float], ...] = ()
+    line: tuple[tuple[float, float], ...] = ()
+    if seen.law is not None:
+        length = row["reference_input_tokens"]
+        law = _pairs(service_time.tps_miss(seen.law, CURVE_GRID, length))
+        drawn = np.array([_throughput(draw, length) for draw in seen.draws])
+        low, high = np.quantile(drawn, INTERVAL, axis=0)
+        band = tuple(zip(CURVE_GRID.tolist(), low.tolist(), high.tolist(), strict=True))
+        line = _pairs(row["tps0"] * (1 - row["a"] * CURVE_GRID))
+    return CurveView(
+        trustworthy=row["trustworthy"],
+        reasons=tuple(code for code in row["reasons"].split(",") if code),
+        reference_input_tokens=round(row["reference_input_tokens"]),
+        tps0=row["tps0"],
+        tps0_low=row["tps0_low"],
+        tps0_high=row["tps0_high"],
+        a=row["a"],
+        a_low=row["a_low"],
+        a_high=row["a_high"],
+        points=tuple(
+            (point["cached_tokens"] / point["input_tokens"], point["miss_tokens"] / point["busy_us"] * 1e6,
+             point["n_requests"])
+            for point in points
+        ),
+        law=law,
+        line=line,
+        band=band,
+        estimator=row["estimator"],
+        n_minutes=row["n_minutes"],
+        n_requests=row["n_requests"],
+        residual_scale=row["residual_scale"],
+    )  # fmt: skip
+
+
+def _throughput(draw: Any, input_tokens: float) -> Any:
+    return service_time.tps_miss(service_time.ServiceTime(*map(float, draw)), CURVE_GRID, input_tokens)
+
+
+def _pairs(values: Any) -> tuple[tuple[float, float], ...]:
+    return tuple(zip(CURVE_GRID.tolist(), np.asarray(values).tolist(), strict=True))
+
+
+def _bathtub(seen: Overview) -> BathtubView | None:
+    if seen.bathtub is None:
+        return None
+    x, index, low, high = (
+        values.tolist() for values in (seen.bathtub.hit_rate, seen.bathtub.index, seen.bathtub.low, seen.bathtub.high)
+    )
+    return BathtubView(
+        curve=tuple(zip(x, index, strict=True)),
+        band=tuple(zip(x, low, high, strict=True)),
+    )
