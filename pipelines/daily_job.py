@@ -5,7 +5,6 @@ Belongs here: choosing days and executing the job. Does not belong here: the ste
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,9 @@ from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.settings import load_settings
 from pipelines.times import to_day, to_day_index
 from pipelines.warehouse import Warehouse
+
+_QUIET = {"loggers": {"console": {"config": {"log_level": "WARNING"}}}}
+"""Our own progress lines say what a person at a terminal wants to know; Dagster's events are in its history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,6 @@ def _execute(config_path: Path, day: date, fixed_now: datetime | None) -> None:
 
     from pipelines.definitions import build_defs
 
-    logging.getLogger("dagster").setLevel(logging.ERROR)
     definitions = build_defs(
         config_path=str(config_path), fixed_now=fixed_now.isoformat() if fixed_now is not None else None
     )
@@ -72,6 +73,8 @@ def _execute(config_path: Path, day: date, fixed_now: datetime | None) -> None:
     instance = dg.DagsterInstance.get() if os.environ.get("DAGSTER_HOME") else dg.DagsterInstance.ephemeral()
     with instance:
         try:
-            job.execute_in_process(partition_key=day.isoformat(), instance=instance)
+            job.execute_in_process(run_config=_QUIET, partition_key=day.isoformat(), instance=instance)
         except dg.DagsterError as error:
-            raise ValleywatchError(f"{day} was not finished: {error}; what was published before is unchanged") from error
+            raise ValleywatchError(
+                f"{day} was not finished: {error}; what was published before is unchanged"
+            ) from error

@@ -11,7 +11,6 @@ import os
 import dagster as dg
 
 from pipelines.assets import core, curve, mart, published, valley
-from pipelines.checks import requests_contract
 from pipelines.resources import Workplace
 from pipelines.schedules import daily, daily_schedule
 
@@ -22,7 +21,6 @@ def build_defs(*, config_path: str, fixed_now: str | None = None) -> dg.Definiti
     """Return all definitions, bound to one configuration file (read when a step runs, not here)."""
     return dg.Definitions(
         assets=dg.load_assets_from_modules([core, mart, curve, valley, published]),
-        asset_checks=[requests_contract],
         jobs=[daily],
         schedules=[daily_schedule],
         resources={"workplace": Workplace(config_path=config_path, fixed_now=fixed_now)},

@@ -15,8 +15,13 @@ from pipelines.times import US_PER_DAY
 from pipelines.warehouse import Writer
 
 MUST_BE_ZERO = (
-    "n_repeated_ids", "n_missing_input", "n_cached_over_input", "n_negative_tokens", "n_negative_latency", "n_no_origin",
-)  # fmt: skip
+    "n_repeated_ids",
+    "n_missing_input",
+    "n_cached_over_input",
+    "n_negative_tokens",
+    "n_negative_latency",
+    "n_no_origin",
+)
 """Columns of `sql/checks/requests_profile.sql` that count breaches of the requests' contract."""
 
 

@@ -23,7 +23,7 @@ from pipelines.times import HOURS_PER_DAY, day_text, to_us
 from pipelines.warehouse import Writer
 
 MAX_REJECT_SHARE = 0.05
-"""Above this share of refused lines (and MIN_REJECTS of them) a producer has changed its format: the file is refused."""
+"""Above this share of refused lines (and MIN_REJECTS of them) the producer changed its format: the file is refused."""
 MIN_REJECTS = 100
 CLOCK_SKEW_US = 600_000_000
 """Arrivals up to ten minutes ahead of this machine's clock are taken for clock skew, later ones are refused."""
@@ -89,9 +89,7 @@ def describe(outcome: FileOutcome) -> str:
     )
 
 
-def _ingest_file(
-    writer: Writer, source: SourceSettings, path: Path, window_days: int, now: datetime
-) -> FileOutcome:
+def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days: int, now: datetime) -> FileOutcome:
     try:
         stat = path.stat(follow_symlinks=False)
     except FileNotFoundError:
@@ -154,9 +152,7 @@ def _load(
     return FileOutcome(str(path), "loaded", None, n_lines, n_loaded, n_duplicates, n_quarantined, n_blank)
 
 
-def _stage(
-    writer: Writer, source: SourceSettings, path: Path, sha256: str, now: datetime
-) -> tuple[int, int]:
+def _stage(writer: Writer, source: SourceSettings, path: Path, sha256: str, now: datetime) -> tuple[int, int]:
     """Put the file's judged lines into the staging table; return the numbers of all lines and of blank ones."""
     log_format = FORMATS[source.format]
     writer.run("ingest/clear_staged")

@@ -72,7 +72,10 @@ def content_sha256(path: Path) -> str:
 def stored_sha256(path: Path) -> str:
     """Return the SHA-256 of the bytes as stored: the identity of a file that cannot be decompressed."""
     with open_regular(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        digest = hashlib.sha256()
+        while chunk := file.read(BLOCK_BYTES):
+            digest.update(chunk)
+        return digest.hexdigest()
 
 
 def read_blocks(path: Path, expected_sha256: str) -> Iterator[Block]:

@@ -16,7 +16,9 @@ def refresh_hours(writer: Writer, mart: str, day_index: int) -> int:
     """Recompute exactly the dirty hours of `mart` on one day; return how many hours were replaced."""
     first, last = day_index * HOURS_PER_DAY, day_index * HOURS_PER_DAY + HOURS_PER_DAY - 1
     with writer.transaction():
-        hours = [row["hour_index"] for row in writer.rows("ops/dirty_hours", mart=mart, first_hour=first, last_hour=last)]
+        hours = [
+            row["hour_index"] for row in writer.rows("ops/dirty_hours", mart=mart, first_hour=first, last_hour=last)
+        ]
         _open_days(writer, day_index, day_index)
         for start, end in _runs(hours):
             writer.run(f"mart/clear_{mart}", first_hour=start, last_hour=end)

@@ -44,7 +44,7 @@ def resource_folder(name: str) -> Path:
 def load(name: str) -> Query:
     """Return the statement in `sql/<name>.sql`; its header must name it."""
     text = (resource_folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
-    header = dict(match.groups() for line in text.splitlines() if (match := _HEADER.match(line)))
+    header = {match[1]: match[2] for line in text.splitlines() if (match := _HEADER.match(line))}
     if header.get("name") != name:
         raise ValueError(f"sql/{name}.sql says its name is {header.get('name')!r}")
     statement = "\n".join(line for line in text.splitlines() if not line.startswith("--"))

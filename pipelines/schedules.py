@@ -5,8 +5,6 @@ Belongs here: schedules and sensors. Does not belong here: which hours are dirty
 
 import dagster as dg
 
-from pipelines.partitions import DAILY_UTC
-
 daily = dg.define_asset_job("daily", selection=dg.AssetSelection.all(), executor_def=dg.in_process_executor)
 """The whole job, from logs to report, for one UTC day."""
 
@@ -17,5 +15,3 @@ daily_schedule = dg.build_schedule_from_partitioned_job(
     hour_of_day=1,
     minute_of_hour=30,
 )
-
-__all__ = ["DAILY_UTC", "daily", "daily_schedule"]

@@ -54,7 +54,9 @@ class SourceSettings(_Section):
     @model_validator(mode="after")
     def _known_format(self) -> SourceSettings:
         if self.format not in FORMATS:
-            raise ValueError(f"unknown format {self.format!r}{nearest(self.format, FORMATS)}; see `valleywatch formats`")
+            raise ValueError(
+                f"unknown format {self.format!r}{nearest(self.format, FORMATS)}; see `valleywatch formats`"
+            )
         return self
 
 
@@ -177,7 +179,7 @@ def _fault(fault: Any) -> str:
 
 
 def _known_keys(section: tuple[Any, ...]) -> list[str]:
-    models = {
+    models: dict[tuple[str, ...], type[_Section]] = {
         (): Settings, ("warehouse",): WarehouseSettings, ("policy",): PolicySettings,
         ("sources",): SourceSettings, ("prices",): PriceSettings,
     }  # fmt: skip

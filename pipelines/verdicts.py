@@ -19,6 +19,23 @@ from pipelines.warehouse import Writer
 INTERVAL = (0.05, 0.95)
 """Quantiles of the bootstrap draws: a 90 % interval."""
 SECONDS_PER_HOUR = 3600.0
+UNKNOWN_UNTIL_PRICED = (
+    "price_ratio",
+    "input_per_mtok",
+    "cached_per_mtok",
+    "revenue_index",
+    "index_low",
+    "index_high",
+    "p_in_valley",
+    "floor_hit_rate",
+    "exit_hit_rate",
+    "floor_depth",
+    "marginal_index",
+    "side",
+    "lost_per_hour",
+    "currency",
+)
+"""Columns that stay NULL where there is no trustworthy curve or no price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +131,7 @@ def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
     if traffic["busy_us"] is not None:
         busy_share = traffic["busy_us"] / 1e6 / (SECONDS_PER_HOUR * traffic["n_instances"])
     limited = busy_share is not None and busy_share >= policy.capacity_limited_busy_share
-    unknown = dict.fromkeys((
-        "price_ratio", "input_per_mtok", "cached_per_mtok", "revenue_index", "index_low", "index_high", "p_in_valley", "floor_hit_rate", "exit_hit_rate",
-        "floor_depth", "marginal_index", "side", "lost_per_hour", "currency",
-    ))  # fmt: skip
+    unknown: dict[str, Any] = dict.fromkeys(UNKNOWN_UNTIL_PRICED)
     return unknown | {
         "deployment": traffic["deployment"],
         "hour_index": traffic["hour_index"],

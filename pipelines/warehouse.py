@@ -14,7 +14,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +88,6 @@ class Reader:
         """Run ad-hoc SQL; return column names and rows. Raises QueryError with the engine's own words."""
         try:
             result = self._connection.execute(text)
-            if result is None or result.description is None:
-                return [], []
             return [column[0] for column in result.description], result.fetchall()
         except duckdb.Error as error:
             raise QueryError(f"the query failed: {error}") from None
@@ -131,7 +129,7 @@ class Writer:
             yield
         except BaseException:
             # A fatal error has already ended the transaction; its own message must reach the user.
-            with _suppress_duckdb():
+            with suppress(duckdb.Error):
                 self._connection.execute("rollback")
             raise
         self._connection.execute("commit")
@@ -143,7 +141,8 @@ class Writer:
     def frame(self, name: str, **params: Any) -> pl.DataFrame:
         """Run `sql/<name>.sql` and return a frame."""
         query = queries.load(name)
-        return self._connection.sql(query.text, params=query.bind(params) or None).pl()
+        frame: pl.DataFrame = self._connection.sql(query.text, params=query.bind(params) or None).pl()
+        return frame
 
     def run(self, name: str, **params: Any) -> None:
         """Run a statement of `sql/` for its effect."""
@@ -248,7 +247,7 @@ def _connect(
     path: Path | None, folder: Path, memory_limit: str, *, attach: Path | None = None
 ) -> duckdb.DuckDBPyConnection:
     """Connect with everything that could leave the warehouse folder switched off; the order of the settings matters."""
-    config = {**_CONNECT, "memory_limit": memory_limit}
+    config: dict[str, Any] = {**_CONNECT, "memory_limit": memory_limit}
     if path is not None:
         config["temp_directory"] = str(folder / "tmp")
     try:
@@ -274,7 +273,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, name: str, params: dict[str, An
 
 
 def _lake_sql(folder: Path, files: Iterable[str]) -> str:
-    """Return the select over exactly these Parquet files; the empty table gives columns and types when there are none."""
+    """Return the select over exactly these Parquet files; without any, the empty table gives columns and types."""
     paths = ", ".join(_literal(str(folder / file)) for file in files)
     empty = "select *, null::varchar as filename from core.no_requests"
     return f"{empty} union all by name select * from read_parquet([{paths}], filename = true)" if paths else empty
@@ -290,6 +289,7 @@ def _lock(path: Path, wait_s: float) -> Iterator[None]:
     """Hold an exclusive lock on `path`; the kernel frees it however the process ends."""
     deadline = time.monotonic() + wait_s
     with path.open("a+") as file:
+        path.chmod(0o600)
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -320,11 +320,3 @@ def _sync_rename(source: Path, target: Path, *, sync_content: bool = True) -> No
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _suppress_duckdb() -> Iterator[None]:
-    try:
-        yield
-    except duckdb.Error:
-        pass

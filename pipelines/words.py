@@ -39,6 +39,7 @@ _REASONS = {
     "no_price": "no price is configured for this deployment",
     "no_curve": "no throughput curve has been measured for it yet",
     "no_exit": "no hit rate earns back what the cached tokens' discount costs, so the valley has no exit",
+    "undecided": "too few hours have been evaluated to decide",
     "stale": "no new data has arrived",
     "held": "the evidence allows no new decision, so the last decided state is kept",
     "not_reported": "the log does not report cached tokens",

@@ -50,9 +50,7 @@ def _replace_price_book(writer: Writer, settings: Settings) -> None:
 
 def _advance_states(writer: Writer, first_hour: int, policy: PolicySettings) -> None:
     before = {
-        row["deployment"]: Standing(
-            row["state"], row["is_in_valley"], False, row["enter_streak"], row["leave_streak"]
-        )
+        row["deployment"]: Standing(row["state"], row["is_in_valley"], False, row["enter_streak"], row["leave_streak"])
         for row in writer.rows("valley/standing_before", hour_index=first_hour)
     }
     standings = []

@@ -35,16 +35,19 @@ def advance(before: Standing, seen: Observation, policy: PolicySettings) -> Stan
 
     An hour that cannot tell, and in a fixed fleet an hour that is not limited by capacity, holds everything as it was.
     Otherwise `enter_hours` consecutive hours with p_in_valley >= enter_probability enter the valley, `leave_hours`
-    consecutive ones with p_in_valley <= leave_probability leave it.
+    consecutive ones with p_in_valley <= leave_probability leave it. A deployment of which nothing is decided yet stays
+    unknown while its hours speak for the valley: one hour is no verdict, in either direction.
     """
     binds = policy.capacity == "elastic" or seen.regime == "capacity_limited"
     if seen.p_in_valley is None or not binds:
         return Standing(before.state, before.is_in_valley, True, before.enter_streak, before.leave_streak)
     enter = before.enter_streak + 1 if seen.p_in_valley >= policy.enter_probability else 0
     leave = before.leave_streak + 1 if seen.p_in_valley <= policy.leave_probability else 0
-    if before.is_in_valley:
-        is_in_valley = leave < policy.leave_hours
+    is_in_valley = leave < policy.leave_hours if before.is_in_valley else enter >= policy.enter_hours
+    if is_in_valley:
+        state = "in_valley"
+    elif before.state == "unknown" and seen.p_in_valley > policy.leave_probability:
+        state = "unknown"
     else:
-        is_in_valley = enter >= policy.enter_hours
-    state = "in_valley" if is_in_valley else "escaped" if seen.has_valley else "no_valley"
+        state = "escaped" if seen.has_valley else "no_valley"
     return Standing(state, is_in_valley, False, enter, leave)

@@ -16,7 +16,9 @@ from pipelines.queries import resource_folder
 
 def add_to(commands: Any) -> None:
     """Declare the command."""
-    parser = commands.add_parser("demo", help="the whole job on bundled logs: a synthetic fleet day and a measured replay")
+    parser = commands.add_parser(
+        "demo", help="the whole job on bundled logs: a synthetic fleet day and a measured replay"
+    )
     parser.add_argument(
         "--folder", type=Path, default=Path("valleywatch-demo"), help="scratch folder (default: ./valleywatch-demo)"
     )

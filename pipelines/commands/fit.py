@@ -28,7 +28,11 @@ def add_to(commands: Any) -> None:
     parser.add_argument("sweep", metavar="SWEEP_FILE", help="log of a saturated benchmark: one length, many hit rates")
     parser.add_argument("--format", metavar="NAME", help="its format (default: told from its keys)")
     parser.add_argument(
-        "--price-ratio", type=float, default=0.1, metavar="r", help="price of a cached / of a computed token (default .1)"
+        "--price-ratio",
+        type=float,
+        default=0.1,
+        metavar="r",
+        help="price of a cached / of a computed token (default .1)",
     )
     add_json(parser)
     parser.set_defaults(execute=execute)
@@ -100,7 +104,8 @@ def _result(fit: SweepFit, basis: str, price_ratio: float) -> dict[str, Any]:
 
 
 def _print(found: dict[str, Any]) -> None:
-    print(f"{found['n_requests']} requests of {found['input_tokens']:.0f} input tokens, busy time from {found['time_basis']}")
+    length = f"{found['input_tokens']:.0f} input tokens"
+    print(f"{found['n_requests']} requests of {length}, busy time from {found['time_basis']}")
     if found["tps0"] is None:
         print(f"no curve, {because(found['reasons'])}")
         return

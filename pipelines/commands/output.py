@@ -16,7 +16,8 @@ from typing import Any
 
 from pipelines.display import shown
 
-MAX_CELL = 60
+MAX_CELL = 200
+"""Longest text shown in a table; the machine-readable forms are never cut."""
 
 
 def tell(line: str) -> None:
@@ -85,7 +86,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    if value is None:
+    if value is None or value == "":
         return ""
     if isinstance(value, float):
         return f"{value:.6g}"

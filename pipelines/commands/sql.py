@@ -21,7 +21,7 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser("sql", help="ad-hoc SQL on the published snapshot; without a query, a shell")
     parser.add_argument("query", nargs="?", metavar="QUERY or FILE", help="SQL text, or a file that ends in .sql")
     form = parser.add_mutually_exclusive_group()
-    add_json(form)  # type: ignore[arg-type]
+    add_json(form)
     form.add_argument("--csv", action="store_true", help="CSV with a header")
     add_config(parser)
     parser.set_defaults(execute=execute)

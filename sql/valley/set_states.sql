@@ -7,6 +7,11 @@
 update mart.valley_status
 set
   state = standings.state,
+  reasons = case
+    when standings.state = 'unknown' and valley_status.reasons = '' then 'undecided'
+    when standings.state <> 'unknown' and valley_status.reasons = 'undecided' then ''
+    else valley_status.reasons
+  end,
   is_in_valley = standings.is_in_valley,
   is_held = standings.is_held,
   enter_streak = standings.enter_streak,

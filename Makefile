@@ -1,0 +1,62 @@
+# The verbs a developer types; .ci/run types the same. `make demo` and `make test` each do the whole set-up.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types imports check fmt wheel lock clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-8s %s\n", $$1, $$2}' Makefile
+
+# The lock is installed with its hashes checked: by uv where there is one, else by pip. The project itself is linked in.
+$(READY): requirements.lock pyproject.toml
+	@rm -f $@
+	@if command -v uv >/dev/null 2>&1; then \
+	  { test -x $(BIN)/python || uv venv --quiet --python "$$(command -v $(PYTHON))" $(VENV); } && \
+	  uv pip sync --quiet --require-hashes --python $(BIN)/python requirements.lock && \
+	  uv pip install --quiet --no-deps --no-build-isolation --python $(BIN)/python --editable .; \
+	else \
+	  { test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV); } && \
+	  $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock && \
+	  $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
+	fi
+	@touch $@
+
+setup: $(READY) ## virtual environment from the lock
+
+demo: setup ## the whole job on bundled logs: the valley table and where the report is
+	@$(BIN)/valleywatch demo
+
+test: setup ## the tests
+	@$(BIN)/python -P -m pytest
+
+lint: setup ## style
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: setup ## types
+	@$(BIN)/mypy
+
+imports: setup ## who may import what
+	@$(BIN)/lint-imports
+
+check: lint types imports ## style, types and import rules
+
+fmt: setup ## rewrite the code in the project's style
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+wheel: setup ## build the wheel
+	@$(BIN)/python -m hatchling build -t wheel
+
+# Needs uv. The file it resolves into names package hosts and stays out of the repository; the export names none.
+lock: ## resolve the dependencies again
+	@uv lock --upgrade --quiet
+	@uv export --quiet --all-extras --no-emit-project --no-emit-index-url --no-header --no-annotate \
+	  --output-file requirements.lock >/dev/null
+
+clean: ## remove what the verbs above made
+	@rm -rf $(VENV) valleywatch-demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
