@@ -18,6 +18,9 @@ RIDGE = 1e-12
 # Beyond 4 median absolute deviations (2.7 sigma) of the other rows, a row is an outlier.
 OUTLIER_MADS = 4.0
 MAX_PASSES = 50
+# Rows in a stretch that can start the robust fit: enough that five coefficients come out roughly right.
+MIN_STRETCH = 50
+N_STARTS = 8
 # Median absolute deviation to standard deviation of a normal distribution.
 MAD_TO_SIGMA = 1.4826
 
@@ -58,18 +61,23 @@ def solve_non_negative(gram: Array) -> Array:
 def inliers(weighted_rows: Array, *, at_least: float = 0.0) -> NDArray[np.bool_]:
     """Rows (n, p+1) within 4 MAD of the fit to just those rows: drop, refit, repeat until nothing changes.
 
-    at_least: residuals this small are never outliers, in units of the weighted target.
+    Starts from the stretch of rows whose fit has the least median residual, so that a row large enough to draw the
+    whole fit to itself spoils one stretch only. at_least: residuals this small are never outliers, in units of the
+    weighted target.
     """
     features, target = weighted_rows[:, :-1], weighted_rows[:, -1]
     rounding = 1e-9 * float(np.abs(target).max())
+    stretches = np.array_split(weighted_rows, max(1, min(N_STARTS, len(target) // MIN_STRETCH)))
+    starts = solve_non_negative(np.stack([part.T @ part for part in (weighted_rows, *stretches)]))
+    residual = min((np.abs(target - features @ start) for start in starts), key=np.median)
     kept = np.ones(len(target), dtype=bool)
     for _ in range(MAX_PASSES):
-        chosen = weighted_rows[kept]
-        residual = np.abs(target - features @ solve_non_negative(chosen.T @ chosen))
         limit = max(OUTLIER_MADS * float(np.median(residual[kept])), at_least, rounding)
         before, kept = kept, residual <= limit
         if np.array_equal(before, kept):
             break
+        chosen = weighted_rows[kept]
+        residual = np.abs(target - features @ solve_non_negative(chosen.T @ chosen))
     return kept
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from models.curve_fit import CurveFit
+from models.curve_fit import CurveFit, Reason
 from models.domain import Array, require
-from models.least_squares import MAD_TO_SIGMA, gram_sums, inliers, solve_non_negative
+from models.least_squares import MAD_TO_SIGMA, inliers, solve_non_negative
 from models.service_time import ServiceTime
 from models.trust import SWEEP, doubts
 
@@ -56,7 +56,7 @@ class SweepFit:
 
     @property
     def singular_points(self) -> tuple[SweepPoint, ...]:
-        """Hit rates up to x_max whose throughput departs from the smooth law, left out of the line."""
+        """Hit rates whose throughput departs from the smooth law; the line leaves them out."""
         return tuple(point for point in self.points if point.is_singular)
 
 
@@ -94,21 +94,20 @@ def fit_sweep(
     reference = float(np.median(length)) if len(length) else float("nan")
     nothing = SweepFit(CurveFit("sweep", "line", reference), n_unusable=int((~usable).sum()))
     medians = _medians(x, length, seconds)
-    in_range = medians.hit_rate <= x_max
+    in_range = np.round(medians.hit_rate, HIT_RATE_DECIMALS) <= x_max
     if in_range.sum() < MIN_HIT_RATES:
-        reason = "too_few" if len(x) < MIN_HIT_RATES else "narrow_hit_range"
+        reason: Reason = "too_few" if len(x) < MIN_HIT_RATES else "narrow_hit_range"
         return replace(nothing, curve=nothing.curve.doubted(reason))
     weighted = _law_rows(medians, reference)
-    regular = in_range.copy()
-    regular[in_range] = inliers(weighted[in_range], at_least=SINGULAR_AT_LEAST)
+    regular = inliers(weighted, at_least=SINGULAR_AT_LEAST)
     law = solve_non_negative(weighted[regular].T @ weighted[regular]).tolist()
-    curve, deviation = _line(nothing.curve, medians, regular, in_range=in_range, seed=seed, n_draws=n_draws)
+    curve, deviation = _line(nothing.curve, medians, regular & in_range, in_range=in_range, seed=seed, n_draws=n_draws)
     size = np.abs(deviation[in_range])
     return replace(
         nothing,
         curve=curve,
         law=ServiceTime(0.0, *law) if any(law) else None,
-        points=_points(medians, deviation, in_range & ~regular),
+        points=_points(medians, deviation, ~regular),
         median_deviation=float(np.median(size)),
         worst_deviation=float(size.max()),
     )
@@ -124,17 +123,15 @@ def _require_one_length(length: Array) -> None:
 
 
 def _medians(x: Array, length: Array, seconds: Array) -> _Medians:
-    order = np.argsort(x, kind="stable")
+    order = np.lexsort((seconds, x))
     x, length, seconds = x[order], length[order], seconds[order]
     rounded = np.round(x, HIT_RATE_DECIMALS)
-    starts = np.flatnonzero(np.diff(rounded, prepend=-1.0))[1:] if len(x) else []
-    repeats = [part for part in np.split((1 - x) * length / seconds, starts) if len(part)]
-    return _Medians(
-        hit_rate=np.array([np.median(part) for part in np.split(x, starts) if len(part)]),
-        miss_tokens=np.array([np.median(part) for part in np.split((1 - x) * length, starts) if len(part)]),
-        tps_miss=np.array([np.median(part) for part in repeats]),
-        repeats=tuple(repeats),
-    )
+    starts = np.flatnonzero(np.diff(rounded)) + 1
+    groups = [
+        np.split(column, starts) if len(x) else [] for column in (x, (1 - x) * length, (1 - x) * length / seconds)
+    ]
+    hit_rate, miss_tokens, tps_miss = (np.array([np.median(part) for part in parts]) for parts in groups)
+    return _Medians(hit_rate, miss_tokens, tps_miss, repeats=tuple(groups[2]))
 
 
 def _law_rows(medians: _Medians, length: float) -> Array:
