@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from models.curve_fit import CurveFit
 from models.domain import Array, require
-from models.least_squares import MAD_TO_SIGMA, gram_sums, inliers, resample_blocks, solve_non_negative
-from models.service_time import ServiceTime, straight_line_draws, tps_miss
+from models.least_squares import MAD_TO_SIGMA, central_interval, gram_sums, inliers, resample_blocks, solve_non_negative
+from models.service_time import ServiceTime, straight_line, straight_line_draws, tps_miss
 from models.trust import PRODUCTION, doubts
 
 # Twice the coefficients: below, a perfect fit says nothing.
@@ -54,9 +54,9 @@ def fit_busy_periods(rows: BusyRows, *, reference_input_tokens: float, seed: int
 
     Rows without positive busy time, without input tokens, or with a negative or non-finite number are not used; too
     few left is a `CurveFit` without numbers. Uncertainty: seeded bootstrap of hours; with fewer than six hours, of 24
-    blocks of consecutive rows, which see less of a slow drift: intervals are then rather too narrow. They hold the scatter
-    of the data, not the bias of the method (about .005 in a where service times scatter by 5 %, since a slow request
-    also merges busy periods). Draws under which computing takes no time are left out.
+    blocks of consecutive rows, which see less of a slow drift: intervals are then rather too narrow. They hold the
+    scatter of the data, not the bias of the method (about .005 in a where service times scatter by 5 %, since a slow
+    request also merges busy periods). Draws under which computing takes no time are left out.
     """
     hour, features, target = _usable(rows)
     nothing = CurveFit("busy_periods", "service_time", reference_input_tokens, n_minutes=len(target))
@@ -64,32 +64,26 @@ def fit_busy_periods(rows: BusyRows, *, reference_input_tokens: float, seed: int
         return nothing.doubted("too_few")
     if not features[:, 1].any():
         return nothing.doubted("narrow_hit_range")
-    require(reference_input_tokens > 0, "reference_input_tokens", reference_input_tokens, rule="> 0 tokens")
     weighted = np.column_stack([features, target]) / np.sqrt(target)[:, np.newaxis]
     kept = inliers(weighted)
     gram = gram_sums(weighted[kept], _blocks(hour[kept]))
-    *law, overhead_s = solve_non_negative(gram.sum(axis=0)).tolist()
-    if not any(law[:3]):
+    coefficients = solve_non_negative(gram.sum(axis=0))
+    if not coefficients[:3].any():
         return nothing.doubted("poor_fit")
     draws = solve_non_negative(resample_blocks(gram, n_draws=n_draws, seed=seed))[:, :4]
-    x_low, x_high = np.percentile(_hit_rate(features[kept]), [5, 95]).tolist()
+    x_low, x_high = central_interval(features[kept, 3] / (features[kept, 1] + features[kept, 3]))
     fit = replace(
-        _with_lines(nothing, law, draws[draws[:, :3].any(axis=1)]),
-        overhead_s=overhead_s,
+        _with_lines(nothing, coefficients[:4], draws[draws[:, :3].any(axis=1)]),
+        overhead_s=float(coefficients[4]),
         n_minutes=int(kept.sum()),
         n_requests=int(features[kept, 0].sum()),
         x_low=x_low,
         x_high=x_high,
-        residual_scale=_relative_residual(features @ [*law, overhead_s], target),
+        residual_scale=_relative_residual(features @ coefficients, target),
     )
-    return fit.doubted(
-        *doubts(
-            fit,
-            half_difference=_half_difference(gram, fit),
-            kept_share=float(kept.sum() / np.size(rows.busy_s)),
-            limits=PRODUCTION,
-        )
-    )
+    kept_share = float(kept.sum() / np.size(rows.busy_s))
+    found = doubts(fit, half_difference=_half_difference(gram, fit), kept_share=kept_share, limits=PRODUCTION)
+    return fit.doubted(*found)
 
 
 def _usable(rows: BusyRows) -> tuple[NDArray[np.int64], Array, Array]:
@@ -112,27 +106,22 @@ def _blocks(hour: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.arange(len(hour)) * FINE_BLOCKS // len(hour)
 
 
-def _with_lines(fit: CurveFit, law: list[float], draws: Array) -> CurveFit:
-    """Add the law, its draws, and the straight line with its 90 % interval."""
-    laws = np.vstack([law, draws])
-    tps0, a = straight_line_draws(laws, fit.reference_input_tokens)
-    tps0_low, tps0_high = np.percentile(tps0[1:], [5, 95]).tolist()
-    a_low, a_high = np.percentile(a[1:], [5, 95]).tolist()
+def _with_lines(fit: CurveFit, law: Array, draws: Array) -> CurveFit:
+    """Add the law (4,), its draws (n_draws, 4), and the straight line with its interval."""
+    length = fit.reference_input_tokens
+    line = straight_line(ServiceTime(*law.tolist()), length)
+    (tps0_low, tps0_high), (a_low, a_high) = map(central_interval, straight_line_draws(draws, length))
     return replace(
         fit,
-        law=ServiceTime(*law),
-        tps0=float(tps0[0]),
-        a=float(a[0]),
+        law=ServiceTime(*law.tolist()),
+        tps0=line.tps0,
+        a=line.a,
         tps0_low=tps0_low,
         tps0_high=tps0_high,
         a_low=a_low,
         a_high=a_high,
         draws=draws,
     )
-
-
-def _hit_rate(features: Array) -> Array:
-    return np.asarray(features[:, 3] / (features[:, 1] + features[:, 3]))
 
 
 def _relative_residual(fitted_s: Array, target: Array) -> float:

@@ -1,4 +1,4 @@
-"""Non-negative least squares from Gram sums, and its block bootstrap.
+"""Non-negative least squares from Gram sums, its block bootstrap, and outliers.
 
 Belongs here: linear algebra on the sums ZᵀWZ of rows Z = (features, target), which add over hours and days.
 Does not belong here: what the features mean.
@@ -86,3 +86,11 @@ def resample_blocks(gram: Array, *, n_draws: int, seed: int) -> Array:
     n_blocks = len(gram)
     counts = np.random.default_rng(seed).multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=n_draws)
     return np.tensordot(counts.astype(np.float64), gram, axes=1)
+
+
+def central_interval(values: Array) -> tuple[float, float] | tuple[None, None]:
+    """5th and 95th percentile: the central 90 % of the values; of none, none."""
+    if not len(values):
+        return None, None
+    low, high = np.percentile(values, [5, 95]).tolist()
+    return low, high

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from models.curve_fit import CurveFit, Reason
 from models.domain import Array, require
-from models.least_squares import MAD_TO_SIGMA, inliers, solve_non_negative
+from models.least_squares import MAD_TO_SIGMA, central_interval, inliers, solve_non_negative
 from models.service_time import ServiceTime
 from models.trust import SWEEP, doubts
 
@@ -65,19 +65,14 @@ class _Medians:
     """One entry per hit rate, ascending, each array of shape (n,); repeats: tps_miss of every row, per hit rate."""
 
     hit_rate: Array
-    miss_tokens: Array
+    input_tokens: Array
+    prefill_s: Array
     tps_miss: Array
     repeats: tuple[Array, ...]
 
 
 def fit_sweep(
-    hit_rate: Array,
-    input_tokens: Array,
-    prefill_s: Array,
-    *,
-    x_max: float = 0.9,
-    seed: int = 0,
-    n_draws: int = 200,
+    hit_rate: Array, input_tokens: Array, prefill_s: Array, *, x_max: float = 0.9, seed: int = 0, n_draws: int = 200
 ) -> SweepFit:
     """Fit tps0 * (1 - a*x) to the medians per hit rate, 0 <= x <= x_max, without singular points.
 
@@ -98,8 +93,10 @@ def fit_sweep(
     if in_range.sum() < MIN_HIT_RATES:
         reason: Reason = "too_few" if len(x) < MIN_HIT_RATES else "narrow_hit_range"
         return replace(nothing, curve=nothing.curve.doubted(reason))
-    weighted = _law_rows(medians, reference)
+    weighted = _law_rows(medians)
     regular = inliers(weighted, at_least=SINGULAR_AT_LEAST)
+    if (in_range & regular).sum() < MIN_HIT_RATES:
+        return replace(nothing, curve=nothing.curve.doubted("poor_fit"))
     law = solve_non_negative(weighted[regular].T @ weighted[regular]).tolist()
     curve, deviation = _line(nothing.curve, medians, regular & in_range, in_range=in_range, seed=seed, n_draws=n_draws)
     size = np.abs(deviation[in_range])
@@ -127,19 +124,17 @@ def _medians(x: Array, length: Array, seconds: Array) -> _Medians:
     x, length, seconds = x[order], length[order], seconds[order]
     rounded = np.round(x, HIT_RATE_DECIMALS)
     starts = np.flatnonzero(np.diff(rounded)) + 1
-    groups = [
-        np.split(column, starts) if len(x) else [] for column in (x, (1 - x) * length, (1 - x) * length / seconds)
-    ]
-    hit_rate, miss_tokens, tps_miss = (np.array([np.median(part) for part in parts]) for parts in groups)
-    return _Medians(hit_rate, miss_tokens, tps_miss, repeats=tuple(groups[2]))
+    columns = (x, length, seconds, (1 - x) * length / seconds)
+    groups = [np.split(column, starts) if len(x) else [] for column in columns]
+    hit_rate, input_tokens, prefill_s, tps_miss = (np.array([np.median(part) for part in parts]) for parts in groups)
+    return _Medians(hit_rate, input_tokens, prefill_s, tps_miss, repeats=tuple(groups[-1]))
 
 
-def _law_rows(medians: _Medians, length: float) -> Array:
-    """Rows (c, q, k, 1), divided by the measured seconds so that residuals are relative: shape (n, 4)."""
-    miss, cached = (1 - medians.hit_rate) * length, medians.hit_rate * length
-    seconds = np.divide(miss, medians.tps_miss, out=np.full(len(miss), np.inf), where=medians.tps_miss > 0)
-    features = np.stack([miss, miss * (cached + miss / 2), cached], axis=1)
-    return np.column_stack([features / seconds[:, np.newaxis], np.ones(len(miss))])
+def _law_rows(medians: _Medians) -> Array:
+    """Rows (M, M(P + M/2), P, seconds), over the measured seconds so that residuals are relative: shape (n, 4)."""
+    seconds, cached = medians.prefill_s, medians.hit_rate * medians.input_tokens
+    miss = medians.input_tokens - cached
+    return np.stack([miss, miss * (cached + miss / 2), cached, seconds], axis=1) / seconds[:, np.newaxis]
 
 
 def _line(
@@ -157,8 +152,8 @@ def _line(
     tps0, a = _lines(x, y[np.newaxis])
     deviation = medians.tps_miss / (tps0 * (1 - a * medians.hit_rate)) - 1
     samples = _resampled(repeats, y, tps0 * (1 - a * x), n_draws=n_draws, seed=seed)
-    (tps0_low, tps0_high), (a_low, a_high) = (np.percentile(draw, [5, 95]).tolist() for draw in _lines(x, samples))
-    x_low, x_high = np.percentile(x, [5, 95]).tolist()
+    (tps0_low, tps0_high), (a_low, a_high) = map(central_interval, _lines(x, samples))
+    x_low, x_high = central_interval(x)
     fit = replace(
         curve,
         tps0=float(tps0[0]),
@@ -201,7 +196,8 @@ def _half_difference(x: Array, y: Array) -> float:
 
 
 def _points(medians: _Medians, deviation: Array, singular: NDArray[np.bool_]) -> tuple[SweepPoint, ...]:
-    columns = (medians.hit_rate, medians.miss_tokens, medians.tps_miss, deviation, singular)
+    miss_tokens = (1 - medians.hit_rate) * medians.input_tokens
+    columns = (medians.hit_rate, miss_tokens, medians.tps_miss, deviation, singular)
     return tuple(
         SweepPoint(x, miss, tps, len(repeats), away, is_singular)
         for (x, miss, tps, away, is_singular), repeats in zip(
