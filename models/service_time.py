@@ -115,18 +115,18 @@ def shift_misses_to_hits(moments: TrafficMoments, share: float) -> TrafficMoment
     keep = 1 - abs(share)
     old = moments
     if share >= 0:
-        moved = share * old.miss_tokens
+        miss, cached = keep * old.miss_tokens, old.cached_tokens + share * old.miss_tokens
         miss_cached = keep * (old.sum_miss_cached + share * old.sum_miss_sq)
         miss_sq = keep**2 * old.sum_miss_sq
     else:
-        moved = share * old.cached_tokens
+        miss, cached = old.miss_tokens - share * old.cached_tokens, keep * old.cached_tokens
         miss_cached = keep * (old.sum_miss_cached - share * old.sum_cached_sq)
         miss_sq = old.sum_miss_sq - 2 * share * old.sum_miss_cached + share**2 * old.sum_cached_sq
     return TrafficMoments(
         n_requests=old.n_requests,
         input_tokens=old.input_tokens,
-        cached_tokens=old.cached_tokens + moved,
-        miss_tokens=old.miss_tokens - moved,
+        cached_tokens=cached,
+        miss_tokens=miss,
         sum_miss_cached=miss_cached,
         sum_miss_sq=miss_sq,
         sum_input_sq=old.sum_input_sq,

@@ -11,7 +11,7 @@ Source: design.md §3.1, each formula checked on a fine grid; the article's own 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, sqrt
+from math import asin, isfinite, sin, sqrt
 
 import numpy as np
 
@@ -70,11 +70,15 @@ def floor_index(a: float, r: float) -> float | None:
 
 
 def locate_valley(a: float, r: float) -> Valley | None:
-    """Where revenue falls below that without a cache; None when it never does (a <= r)."""
-    floor, index = floor_hit_rate(a, r), floor_index(a, r)
-    if floor is None or index is None:
+    """Where revenue falls below that without a cache; None when it never does (a <= r).
+
+    The depth is 1 - floor_index, written sin²(asin√a - asin√r): exact also where a is barely above r.
+    """
+    floor = floor_hit_rate(a, r)
+    if floor is None:
         return None
-    return Valley(floor_hit_rate=floor, exit_hit_rate=exit_hit_rate(a, r), floor_depth=1 - index)
+    depth = sin(asin(sqrt(a)) - asin(sqrt(r))) ** 2
+    return Valley(floor_hit_rate=floor, exit_hit_rate=exit_hit_rate(a, r), floor_depth=depth)
 
 
 def break_even_slope(x: Numbers, r: float) -> Numbers:

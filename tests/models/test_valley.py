@@ -61,16 +61,17 @@ def test_the_articles_own_figures_follow_from_a_slope_of_ten_nineteenths():
 def test_a_valley_exists_exactly_when_the_slope_exceeds_the_price_ratio(a, r):
     found = valley.locate_valley(a, r)
     assert (found is not None) == (a > r)
-    if found:
+    if a > r + 1e-9:
         assert 0 < found.floor_hit_rate < found.exit_hit_rate < 1
         assert 0 < found.floor_depth < 1
 
 
 @given(a=slopes, r=price_ratios)
-def test_the_floor_is_a_squared_sine(a, r):
-    if a > r:
-        angle = np.arcsin(np.sqrt(a)) - np.arcsin(np.sqrt(r))
-        assert valley.floor_index(a, r) == pytest.approx(1 - np.sin(angle) ** 2)
+def test_depth_and_index_of_the_floor_are_the_index_at_the_floor_hit_rate(a, r):
+    if found := valley.locate_valley(a, r):
+        index = valley.revenue_index(found.floor_hit_rate, a, r)
+        assert valley.floor_index(a, r) == pytest.approx(index)
+        assert 1 - found.floor_depth == pytest.approx(index)
 
 
 @given(x=st.floats(0.001, 0.999), a=slopes, r=price_ratios)
