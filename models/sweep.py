@@ -93,12 +93,22 @@ def fit_sweep(
     if in_range.sum() < MIN_HIT_RATES:
         reason: Reason = "too_few" if len(x) < MIN_HIT_RATES else "narrow_hit_range"
         return replace(nothing, curve=nothing.curve.doubted(reason))
+    return _fit_medians(nothing, medians, in_range, seed=seed, n_draws=n_draws)
+
+
+def _fit_medians(
+    nothing: SweepFit, medians: _Medians, in_range: NDArray[np.bool_], *, seed: int, n_draws: int
+) -> SweepFit:
+    """The law through all regular points, and the line through those in range; no numbers where there is no line."""
+    poor = replace(nothing, curve=nothing.curve.doubted("poor_fit"))
     weighted = _law_rows(medians)
     regular = inliers(weighted, at_least=SINGULAR_AT_LEAST)
     if (in_range & regular).sum() < MIN_HIT_RATES:
-        return replace(nothing, curve=nothing.curve.doubted("poor_fit"))
+        return poor
     law = solve_non_negative(weighted[regular].T @ weighted[regular]).tolist()
     curve, deviation = _line(nothing.curve, medians, regular & in_range, in_range=in_range, seed=seed, n_draws=n_draws)
+    if curve.a is None:
+        return poor
     size = np.abs(deviation[in_range])
     return replace(
         nothing,
@@ -150,14 +160,15 @@ def _line(
     x, y = medians.hit_rate[regular], medians.tps_miss[regular]
     repeats = [medians.repeats[i] for i in np.flatnonzero(regular)]
     tps0, a = _lines(x, y[np.newaxis])
-    deviation = medians.tps_miss / (tps0 * (1 - a * medians.hit_rate)) - 1
+    line = tps0 * (1 - a * medians.hit_rate)
+    deviation = np.divide(medians.tps_miss, line, out=np.full(len(line), np.inf), where=line > 0) - 1
     samples = _resampled(repeats, y, tps0 * (1 - a * x), n_draws=n_draws, seed=seed)
     (tps0_low, tps0_high), (a_low, a_high) = map(central_interval, _lines(x, samples))
     x_low, x_high = central_interval(x)
     fit = replace(
         curve,
         tps0=float(tps0[0]),
-        a=float(a[0]),
+        a=float(a[0]) if tps0[0] > 0 else None,
         tps0_low=tps0_low,
         tps0_high=tps0_high,
         a_low=a_low,
@@ -174,9 +185,9 @@ def _line(
 
 
 def _lines(x: Array, y: Array) -> tuple[Array, Array]:
-    """tps0 and a of least squares lines: x (n,), y (n_lines, n) -> two arrays (n_lines,)."""
+    """tps0 and a (NaN where tps0 <= 0) of least squares lines: x (n,), y (n_lines, n) -> two arrays (n_lines,)."""
     intercept, slope = np.linalg.lstsq(np.stack([np.ones_like(x), x], axis=1), y.T, rcond=None)[0]
-    return intercept, -slope / intercept
+    return intercept, np.divide(-slope, intercept, out=np.full(len(slope), np.nan), where=intercept > 0)
 
 
 def _resampled(repeats: list[Array], y: Array, line: Array, *, n_draws: int, seed: int) -> Array:
