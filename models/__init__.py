@@ -1,1 +1,12 @@
-"""valleywatch models."""
+"""The mathematics: what a cache hit earns, what a request costs, and how well production logs say so.
+
+Belongs here: pure functions of numbers and arrays, and the frozen results they return.
+Does not belong here: files, SQL, clocks, prices in money, alert policy.
+
+    valley          the article's straight line in closed form: where revenue falls, how far, until when
+    service_time    what a request costs an instance, and the exact index of a mixture of requests
+    busy_periods    that law, from production logs
+    sweep           the straight line, from a controlled benchmark
+    curve_fit       what every estimator returns
+    trust           whether a verdict may rest on it
+"""

@@ -1,0 +1,145 @@
+"""The service-time law from production logs: regression of busy seconds on what was done in them.
+
+Belongs here: the regression of design.md §4 on rows that SQL made (one busy period, split at minutes).
+Does not belong here: making the rows; deciding whether to believe the fit (`trust`).
+
+Latency is not throughput: queueing makes it meaningless. But the union of the intervals in which something waits or is
+prefilled, summed over any stretch, is the time the work took, whatever the queueing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.curve_fit import CurveFit
+from models.domain import Array, require
+from models.least_squares import MAD_TO_SIGMA, central_interval, gram_sums, inliers, resample_blocks, solve_non_negative
+from models.service_time import ServiceTime, straight_line, straight_line_draws, tps_miss
+from models.trust import PRODUCTION, doubts
+
+# Twice the coefficients: below, a perfect fit says nothing.
+MIN_ROWS = 10
+# Below, hours are too few to resample; each hour is then cut into blocks of consecutive rows.
+MIN_HOURS = 6
+FINE_BLOCKS = 24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BusyRows:
+    """One row per busy period and minute; every array of shape (n,).
+
+    hour_index: hours since any fixed moment, rows in time order within an hour. busy_s: [s], > 0. n_requests: completed
+    prefills. miss_tokens: ΣM. attention_tokens2: Σ(M*P + M²/2) [tokens²]. cached_tokens: ΣP.
+    period_begins: number of busy periods that begin in the row.
+    """
+
+    hour_index: NDArray[np.int64]
+    busy_s: Array
+    n_requests: Array
+    miss_tokens: Array
+    attention_tokens2: Array
+    cached_tokens: Array
+    period_begins: Array
+
+    def __post_init__(self) -> None:
+        shapes = {field.name: np.shape(getattr(self, field.name)) for field in fields(self)}
+        require(len(set(shapes.values())) == 1, "columns of shape", shapes, rule="all of one shape (n,)")
+
+
+def fit_busy_periods(rows: BusyRows, *, reference_input_tokens: float, seed: int, n_draws: int = 200) -> CurveFit:
+    """Fit f, c, q, k and an overhead per busy period: robust non-negative least squares, weights 1/busy_s.
+
+    Rows without positive busy time, without input tokens, or with a negative or non-finite number are not used; too
+    few left is a `CurveFit` without numbers. Uncertainty: seeded bootstrap of hours; with fewer than six hours, of 24
+    blocks of consecutive rows, which see less of a slow drift: intervals are then rather too narrow. They hold the
+    scatter of the data, not the bias of the method (about .005 in a where service times scatter by 5 %, since a slow
+    request also merges busy periods). Draws under which computing takes no time are left out.
+    """
+    hour, features, target = _usable(rows)
+    nothing = CurveFit("busy_periods", "service_time", reference_input_tokens, n_minutes=len(target))
+    if len(target) < MIN_ROWS:
+        return nothing.doubted("too_few")
+    if not features[:, 1].any():
+        return nothing.doubted("narrow_hit_range")
+    weighted = np.column_stack([features, target]) / np.sqrt(target)[:, np.newaxis]
+    kept = inliers(weighted)
+    gram = gram_sums(weighted[kept], _blocks(hour[kept]))
+    coefficients = solve_non_negative(gram.sum(axis=0))
+    if not coefficients[:3].any():
+        return nothing.doubted("poor_fit")
+    draws = solve_non_negative(resample_blocks(gram, n_draws=n_draws, seed=seed))[:, :4]
+    x_low, x_high = central_interval(features[kept, 3] / (features[kept, 1] + features[kept, 3]))
+    fit = replace(
+        _with_lines(nothing, coefficients[:4], draws[draws[:, :3].any(axis=1)]),
+        overhead_s=float(coefficients[4]),
+        n_minutes=int(kept.sum()),
+        n_requests=int(features[kept, 0].sum()),
+        x_low=x_low,
+        x_high=x_high,
+        residual_scale=_relative_residual(features @ coefficients, target),
+    )
+    kept_share = float(kept.sum() / np.size(rows.busy_s))
+    found = doubts(fit, half_difference=_half_difference(gram, fit), kept_share=kept_share, limits=PRODUCTION)
+    return fit.doubted(*found)
+
+
+def _usable(rows: BusyRows) -> tuple[NDArray[np.int64], Array, Array]:
+    """Hours (n,), features (n, 5) and busy seconds (n,) of the rows that say something, hours ascending."""
+    columns = (rows.n_requests, rows.miss_tokens, rows.attention_tokens2, rows.cached_tokens, rows.period_begins)
+    features = np.column_stack(columns).astype(np.float64)
+    target = np.asarray(rows.busy_s, dtype=np.float64)
+    hour = np.asarray(rows.hour_index, dtype=np.int64)
+    with np.errstate(invalid="ignore"):
+        sound = np.isfinite(features).all(axis=1) & (features >= 0).all(axis=1) & np.isfinite(target) & (target > 0)
+        sound &= features[:, 1] + features[:, 3] > 0
+    order = np.flatnonzero(sound)[np.argsort(hour[sound], kind="stable")]
+    return hour[order], features[order], target[order]
+
+
+def _blocks(hour: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Block of each row, ascending: its hour, or one of 24 runs of consecutive rows where hours are few."""
+    if len(np.unique(hour)) >= MIN_HOURS:
+        return hour
+    return np.arange(len(hour)) * FINE_BLOCKS // len(hour)
+
+
+def _with_lines(fit: CurveFit, law: Array, draws: Array) -> CurveFit:
+    """Add the law (4,), its draws (n_draws, 4), and the straight line with its interval."""
+    length = fit.reference_input_tokens
+    line = straight_line(ServiceTime(*law.tolist()), length)
+    (tps0_low, tps0_high), (a_low, a_high) = map(central_interval, straight_line_draws(draws, length))
+    return replace(
+        fit,
+        law=ServiceTime(*law.tolist()),
+        tps0=line.tps0,
+        a=line.a,
+        tps0_low=tps0_low,
+        tps0_high=tps0_high,
+        a_low=a_low,
+        a_high=a_high,
+        draws=draws,
+    )
+
+
+def _relative_residual(fitted_s: Array, target: Array) -> float:
+    """1.48 x median |measured/fitted - 1|; rows that the fit gives no time count as infinitely wrong."""
+    ratio = np.divide(target, fitted_s, out=np.full(len(target), np.inf), where=fitted_s > 0)
+    return MAD_TO_SIGMA * float(np.median(np.abs(ratio - 1)))
+
+
+def _half_difference(gram: Array, fit: CurveFit) -> float:
+    """Largest |ratio - 1| between the curves of two halves, alternate blocks and early/late, over the hit rates seen.
+
+    Infinite when a half has no curve.
+    """
+    middle = len(gram) // 2
+    pieces = (gram[0::2], gram[1::2], gram[:middle], gram[middle:])
+    halves = solve_non_negative(np.stack([piece.sum(axis=0) for piece in pieces]))[:, :4]
+    if fit.x_low is None or fit.x_high is None or not halves[:, :3].any(axis=1).all():
+        return float("inf")
+    x = np.linspace(min(fit.x_low, 0.95), min(fit.x_high, 0.95), 10)
+    even, odd, early, late = (tps_miss(ServiceTime(*half), x, fit.reference_input_tokens) for half in halves.tolist())
+    return float(max(np.abs(even / odd - 1).max(), np.abs(early / late - 1).max()))

@@ -1,0 +1,87 @@
+"""Whether a verdict may rest on a fitted curve, and if not, why.
+
+Belongs here: thresholds with the evidence for each, and their application.
+Does not belong here: fitting; coverage of cached_tokens (the caller adds `low_coverage` with `CurveFit.doubted`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.curve_fit import CurveFit, Reason
+
+
+@dataclass(frozen=True, slots=True)
+class TrustThresholds:
+    """Limits that a fit must respect; the comments at the values give the evidence."""
+
+    min_minutes: int
+    min_requests: int
+    min_hit_range: float
+    max_residual_scale: float
+    max_half_difference: float
+    max_slope_interval: float
+    min_kept_share: float
+
+
+# Measured on five simulated days of known truth ("days"; index within 1 %, none doubted) and on six fits of three
+# llama.cpp replays ("replays"), of which two are useless: 67 rows of 266 requests, and 210 rows of 420.
+PRODUCTION = TrustThresholds(
+    # 67 rows: halves differ by 130 %. From 358 rows on: by 8 % at most.
+    min_minutes=120,
+    min_requests=300,
+    # The narrowest day, .75 to .99, still gave its slope within .01. A slope needs a range, at whatever level.
+    min_hit_range=0.2,
+    # Days .01 to .09; good replays .13 to .16, two requests sharing a processor; useless ones .28 and .35.
+    max_residual_scale=0.25,
+    # Days up to .02; good replays .04 to .08; useless ones .18 and 1.3.
+    max_half_difference=0.1,
+    # Days up to .014, good replays .05, useless .09 and .18. At r = .1, .15 of slope moves the exit by about .1.
+    max_slope_interval=0.15,
+    # The least seen is .80. With half the rows gone, the fit describes a deployment that does not exist.
+    min_kept_share=0.5,
+)
+
+# Measured on two quiet llama.cpp sweeps, five simulated ones, and one made on a busy machine, which is useless.
+SWEEP = TrustThresholds(
+    # Hit rates: two for the line, the others to contradict it.
+    min_minutes=5,
+    min_requests=5,
+    # The 5th to 95th percentile of 0 to .9 is .04 to .86; the useless sweep covers .5 to .9.
+    min_hit_range=0.4,
+    # Quiet .03 and .05, simulated up to .03, useless .10.
+    max_residual_scale=0.08,
+    max_half_difference=0.1,
+    # Quiet .08 and .11 from three repeats; useless .85.
+    max_slope_interval=0.2,
+    min_kept_share=0.5,
+)
+
+
+def doubts(fit: CurveFit, *, half_difference: float, kept_share: float, limits: TrustThresholds) -> tuple[Reason, ...]:
+    """Reasons not to trust a fit; none = trustworthy.
+
+    half_difference: largest |ratio - 1| between the curves of the two halves of the data, in the observed hit range.
+    kept_share: share of the rows that were usable and not dropped as outliers, in [0, 1].
+    """
+    found: dict[Reason, bool] = {
+        "too_few": fit.n_minutes < limits.min_minutes or fit.n_requests < limits.min_requests,
+        "narrow_hit_range": not _span(fit.x_low, fit.x_high) >= limits.min_hit_range,
+        # c = 0 says that computing a token costs nothing; a >= 1 that throughput vanishes: neither is a curve.
+        "poor_fit": not (
+            (fit.law is None or fit.law.c > 0)
+            and fit.a is not None
+            and fit.a < 1
+            and fit.residual_scale is not None
+            and fit.residual_scale <= limits.max_residual_scale
+            and kept_share >= limits.min_kept_share
+        ),
+        "unstable": not (
+            half_difference <= limits.max_half_difference and _span(fit.a_low, fit.a_high) <= limits.max_slope_interval
+        ),
+    }
+    return tuple(reason for reason, holds in found.items() if holds)
+
+
+def _span(low: float | None, high: float | None) -> float:
+    return float("nan") if low is None or high is None else high - low
