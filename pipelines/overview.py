@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import service_time
+from models.uncertainty import index_interval
 from pipelines.verdict import Verdict
-from pipelines.verdicts import INTERVAL, moments_of
+from pipelines.verdicts import moments_of
 from pipelines.warehouse import Reader
 
 HELD = "held"
@@ -97,9 +98,11 @@ def trace_bathtub(
     shares = [(to - x) / (1 - x) if to >= x and x < 1 else (to - x) / x for to in BATHTUB_GRID]
     moved = [service_time.shift_misses_to_hits(moments, share) for share in shares]
     index = np.array([service_time.revenue_index(law, there, price_ratio) for there in moved])
-    spread = np.array([service_time.revenue_index_draws(draws, there, price_ratio) for there in moved])
-    low, high = np.quantile(spread, INTERVAL, axis=1) if draws.size else (index, index)
-    return Bathtub(BATHTUB_GRID, index, low, high)
+    bounds = np.array([
+        index_interval(value, service_time.revenue_index_draws(draws, there, price_ratio))
+        for value, there in zip(index, moved, strict=True)
+    ])  # fmt: skip
+    return Bathtub(BATHTUB_GRID, index, bounds[:, 0], bounds[:, 1])
 
 
 def floor_and_exit(bathtub: Bathtub) -> tuple[float | None, float | None, float | None]:
@@ -154,13 +157,13 @@ def _worth(
     moments: service_time.TrafficMoments,
     price_ratio: float,
 ) -> dict[str, Any]:
-    spread = service_time.revenue_index_draws(draws, moments, price_ratio)
-    low, high = np.quantile(spread, INTERVAL) if spread.size else (None, None)
+    index = service_time.revenue_index(law, moments, price_ratio)
+    low, high = index_interval(index, service_time.revenue_index_draws(draws, moments, price_ratio))
     slope = service_time.marginal_index(law, moments, price_ratio)
     return {
-        "revenue_index": service_time.revenue_index(law, moments, price_ratio),
-        "index_low": None if low is None else float(low),
-        "index_high": None if high is None else float(high),
+        "revenue_index": index,
+        "index_low": low,
+        "index_high": high,
         "side": "descending" if slope < 0 else "ascending",
     }
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from models import service_time
+from models.uncertainty import INTERVAL
 from pipelines.overview import Overview, overviews
 from pipelines.report import render_report, write_report
 from pipelines.report_input import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, Report
 from pipelines.times import to_hour
-from pipelines.verdicts import INTERVAL
 from pipelines.warehouse import Reader, Warehouse
 
 CURVE_GRID = np.round(np.arange(0.0, 0.991, 0.01), 2)

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from models import service_time, valley
+from models.uncertainty import index_interval, probability_below_one
 from pipelines.settings import PolicySettings, PriceSettings, Settings
 from pipelines.times import HOURS_PER_DAY, to_day
 from pipelines.warehouse import Writer
 
-INTERVAL = (0.05, 0.95)
-"""Quantiles of the bootstrap draws: a 90 % interval."""
 SECONDS_PER_HOUR = 3600.0
 UNKNOWN_UNTIL_PRICED = (
     "price_ratio",
@@ -161,14 +160,14 @@ def _index(traffic: dict[str, Any], curve: Curve, price_ratio: float, price: Pri
     moments = moments_of(traffic)
     index = service_time.revenue_index(curve.law, moments, price_ratio)
     draws = service_time.revenue_index_draws(curve.draws, moments, price_ratio)
-    low, high = np.quantile(draws, INTERVAL)
+    low, high = index_interval(index, draws)
     slope = service_time.marginal_index(curve.law, moments, price_ratio)
     revenue = (traffic["miss_tokens"] * price.input_per_mtok + traffic["cached_tokens"] * price.cached_per_mtok) / 1e6
     return {
         "revenue_index": index,
-        "index_low": float(low),
-        "index_high": float(high),
-        "p_in_valley": float(np.mean(draws < 1.0)),
+        "index_low": low,
+        "index_high": high,
+        "p_in_valley": probability_below_one(index, draws),
         "marginal_index": slope,
         "side": "descending" if slope < 0 else "ascending",
         # Without a cache the same busy seconds would have earned revenue / index.
