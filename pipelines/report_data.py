@@ -77,7 +77,8 @@ def _hour(row: dict[str, Any]) -> HourRow:
         state=row["state"],
         side=row["side"],
         lost_per_hour=row["lost_per_hour"],
-        reasons=tuple(code for code in row["reasons"].split(",") if code),
+        # That there is no exit is said once, with the verdict; in every hour it would drown what is particular to one.
+        reasons=tuple(code for code in row["reasons"].split(",") if code and code != "no_exit"),
     )
 
 

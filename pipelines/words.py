@@ -12,7 +12,7 @@ from pipelines.verdict import Verdict
 
 _STATES = {
     "in_valley": "in the valley",
-    "escaped": "out of the valley",
+    "escaped": "escaped",
     "no_valley": "no valley",
     "unknown": "cannot tell",
 }

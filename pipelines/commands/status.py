@@ -37,7 +37,7 @@ def print_status(warehouse: Warehouse, *, as_json: bool = False) -> None:
         write_json([{"deployment": row.deployment, **asdict(row.verdict)} for row in found])
         return
     write_table(
-        ("deployment", "hit rate", "index", "90 % interval", "state", "lost per day", "lever"),
+        ("deployment", "hit rate", "index", "90 % interval", "state", "hits a day", "lever"),
         [_row(row) for row in found],
     )
 
@@ -54,9 +54,16 @@ def _row(seen: Overview) -> tuple[str, ...]:
         _known(verdict.revenue_index, "{:.3f}"),
         f"{verdict.index_low:.3f}–{verdict.index_high:.3f}" if verdict.index_low is not None else "?",
         state,
-        f"{verdict.lost_per_day:,.2f} {verdict.currency}" if verdict.lost_per_day is not None else "?",
+        _money(verdict.lost_per_day, verdict.currency),
         reason,
     )
+
+
+def _money(lost: float | None, currency: str | None) -> str:
+    """Say what a day of cache hits costs or earns, against the same busy seconds without a cache."""
+    if lost is None:
+        return "?"
+    return f"{'cost' if lost > 0 else 'earn'} {abs(lost):,.2f} {currency}"
 
 
 def _known(value: float | None, pattern: str) -> str:
