@@ -1,6 +1,6 @@
 """The service-time law from production logs: regression of busy seconds on what was done in them.
 
-Belongs here: the regression of design.md §4 on rows that SQL made (one busy period, split at minutes).
+Belongs here: the regression, on rows that SQL made (one busy period, split at minutes).
 Does not belong here: making the rows; deciding whether to believe the fit (`trust`).
 
 Latency is not throughput: queueing makes it meaningless. But the union of the intervals in which something waits or is
