@@ -45,7 +45,7 @@ def fleet_day(fleet_module: ModuleType, tmp_path_factory: pytest.TempPathFactory
 
 @dataclass(frozen=True)
 class FleetWarehouse:
-    """The fleet day and a measured replay after one `valleywatch run`; read only, please: tests that change it copy it."""
+    """The fleet day and a measured replay after one `valleywatch run`; read only: tests that change it copy it."""
 
     place: Place
     truth: dict[str, Any]
