@@ -88,7 +88,7 @@ select
   line_number as source_line,
   byte_offset,
   case when reason is not null then left(line, 500) end as excerpt,
-  coalesce(name_text(request_id), 'sha256:' || sha256(rtrim(line))) as request_id,
+  coalesce(name_text(request_id), 'sha256:' || sha256(line)) as request_id,
   arrived_us,
   deployment_name as deployment,
   name_text(instance) as instance,
