@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from pipelines.errors import ValleywatchError
+from pipelines.errors import UsageError, ValleywatchError
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.settings import load_settings
 from pipelines.times import to_day, to_day_index
@@ -74,6 +74,8 @@ def _execute(config_path: Path, day: date, fixed_now: datetime | None) -> None:
     with instance:
         try:
             job.execute_in_process(run_config=_QUIET, partition_key=day.isoformat(), instance=instance)
+        except dg.DagsterUnknownPartitionError:
+            raise UsageError(f"{day} is no day of the job: it knows the UTC days from 2020-01-01 to today") from None
         except dg.DagsterError as error:
             raise ValleywatchError(
                 f"{day} was not finished: {error}; what was published before is unchanged"

@@ -19,8 +19,13 @@ WILDCARDS = frozenset("*?[")
 def find_files(folder: Path, pattern: str) -> list[Path]:
     """Return the files under `folder` (or at an absolute path) that match `pattern`, sorted; `**` spans folders.
 
-    Raises UsageError when a pattern without wildcards names nothing: that is a misspelt path, not a quiet day.
+    Raises UsageError for an impossible pattern, and when one without wildcards names nothing: that is a misspelt path,
+    not a quiet day.
     """
+    if "\0" in pattern:
+        raise UsageError(f"the path {pattern!r} holds a NUL character: no file has such a name")
+    if any("**" in part and part != "**" for part in Path(pattern).parts):
+        raise UsageError(f"the path {pattern!r}: `**` spans folders and stands alone between slashes; use `*` in names")
     parts = Path(pattern).parts
     root = Path(parts[0]) if Path(pattern).is_absolute() else folder
     relative = parts[1:] if Path(pattern).is_absolute() else parts
@@ -36,6 +41,19 @@ def find_files(folder: Path, pattern: str) -> list[Path]:
         raise UsageError(f"no such folder: {start} (from the path {pattern!r})")
     found = start.glob(str(Path(*relative[fixed:])))
     return sorted(path for path in found if not path.is_dir())
+
+
+def find_named(folder: Path, pattern: str) -> list[Path]:
+    """Return the files a person named, as `find_files` does; raise UsageError when there is none."""
+    found = find_files(folder, pattern)
+    if not found:
+        raise UsageError(f"no file matches {pattern!r} in {folder}")
+    return found
+
+
+def path_text(path: Path) -> str:
+    """Return the path as text that any table can keep; bytes that are no UTF-8 are shown as escapes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def open_regular(path: Path) -> BinaryIO:

@@ -8,6 +8,7 @@ visible in one commit; whole-file faults load nothing.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +18,7 @@ from typing import Any
 from pipelines import lines
 from pipelines.errors import RejectedFileError, UsageError
 from pipelines.formats import FORMATS
-from pipelines.inbox import find_files
+from pipelines.inbox import find_files, path_text
 from pipelines.settings import Settings, SourceSettings
 from pipelines.times import HOURS_PER_DAY, day_text, to_us
 from pipelines.warehouse import Writer
@@ -90,15 +91,16 @@ def describe(outcome: FileOutcome) -> str:
 
 
 def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days: int, now: datetime) -> FileOutcome:
+    name = path_text(path)
     try:
         stat = path.stat(follow_symlinks=False)
     except FileNotFoundError:
-        return FileOutcome(str(path), "rejected", "file_missing: gone since the folder was listed")
-    seen = writer.rows("ops/known_file", path=str(path), size_bytes=stat.st_size, modified_ns=stat.st_mtime_ns)
+        return FileOutcome(name, "rejected", "file_missing: gone since the folder was listed")
+    seen = writer.rows("ops/known_file", path=name, size_bytes=stat.st_size, modified_ns=stat.st_mtime_ns)
     if seen and seen[0]["status"] == "loaded":
-        return FileOutcome(str(path), "already_loaded")
+        return FileOutcome(name, "already_loaded")
     manifest = {
-        "path": str(path),
+        "path": name,
         "source_name": source.name,
         "format": source.format,
         "size_bytes": stat.st_size,
@@ -109,13 +111,13 @@ def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days
         sha256 = lines.content_sha256(path)
         known = writer.rows("ops/known_content", content_sha256=sha256)
         if known and known[0]["status"] == "loaded":
-            return FileOutcome(str(path), "already_loaded", f"same content as {known[0]['path']}")
+            return FileOutcome(name, "already_loaded", f"same content as {known[0]['path']}")
         with writer.transaction():
             return _load(writer, source, path, sha256, manifest, window_days, now)
     except RejectedFileError as fault:
         with writer.transaction():
             _reject(writer, path, fault, manifest)
-        return FileOutcome(str(path), "rejected", str(fault))
+        return FileOutcome(name, "rejected", str(fault))
 
 
 def _load(
@@ -140,7 +142,7 @@ def _load(
     hours = [row["hour_index"] for row in writer.rows("ingest/touched_hours")]
     _mark_dirty(writer, hours, window_days)
     _forget_rejection(writer, path)
-    writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=sha256, source_file=str(path))
+    writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=sha256, source_file=manifest["path"])
     n_loaded = counts["n_loaded"]
     n_duplicates = counts["n_lines"] - n_quarantined - n_loaded
     row = manifest | {
@@ -149,7 +151,7 @@ def _load(
     }  # fmt: skip
     writer.insert_rows("ops.ingest_files", [row])
     writer.run("ops/move_to_duplicates")
-    return FileOutcome(str(path), "loaded", None, n_lines, n_loaded, n_duplicates, n_quarantined, n_blank)
+    return FileOutcome(manifest["path"], "loaded", None, n_lines, n_loaded, n_duplicates, n_quarantined, n_blank)
 
 
 def _stage(writer: Writer, source: SourceSettings, path: Path, sha256: str, now: datetime) -> tuple[int, int]:
@@ -179,7 +181,7 @@ def _stage(writer: Writer, source: SourceSettings, path: Path, sha256: str, now:
                 ttft_basis=log_format.ttft_basis,
                 cached_basis=log_format.cached_basis,
                 source_name=source.name,
-                source_file=str(path),
+                source_file=path_text(path),
                 source_sha256=sha256,
             )
     return n_lines, n_blank
@@ -237,13 +239,13 @@ def _reject(writer: Writer, path: Path, fault: RejectedFileError, manifest: dict
         "content_sha256": sha256, "status": "rejected", "reason": fault.reason, "detail": fault.detail, "loaded": 0,
     }  # fmt: skip
     writer.insert_rows("ops.ingest_files", [row])
-    quarantined = {"content_sha256": sha256, "source_file": str(path), "reason": fault.reason, "excerpt": fault.detail}
-    writer.insert_rows("ops.quarantine", [quarantined])
+    fate = {"content_sha256": sha256, "source_file": manifest["path"], "reason": fault.reason, "excerpt": fault.detail}
+    writer.insert_rows("ops.quarantine", [fate])
 
 
 def _forget_rejection(writer: Writer, path: Path) -> None:
-    writer.run("ops/forget_rejected_file", path=str(path))
-    writer.run("ops/forget_rejected_row", path=str(path))
+    writer.run("ops/forget_rejected_file", path=path_text(path))
+    writer.run("ops/forget_rejected_row", path=path_text(path))
 
 
 def _identity_of_rejected(path: Path) -> str:
@@ -251,4 +253,4 @@ def _identity_of_rejected(path: Path) -> str:
     try:
         return f"stored:{lines.stored_sha256(path)}"
     except RejectedFileError:
-        return f"name:{hashlib.sha256(str(path).encode('utf-8', 'surrogateescape')).hexdigest()}"
+        return f"name:{hashlib.sha256(os.fsencode(path)).hexdigest()}"

@@ -180,7 +180,7 @@ class _Splitter:
             number, offset = self._next_number, self._next_offset
             self._next_number += 1
             self._next_offset += length + 1
-            text = piece.removeprefix(_BOM) if number == 1 else piece
+            text = (piece.removeprefix(_BOM) if number == 1 else piece).removesuffix(b"\r")
             if length > MAX_LINE_BYTES:
                 faults.append(LineFault(number, offset, "line_too_long", _excerpt(text)))
             elif not text.strip():

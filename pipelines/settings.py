@@ -33,7 +33,7 @@ class _Section(BaseModel):
 class WarehouseSettings(_Section):
     """Where results live."""
 
-    path: Annotated[str, Field(min_length=1)] = "warehouse"
+    path: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")] = "warehouse"
     memory_limit: Annotated[str, Field(pattern=r"^[0-9]+(MB|GB|MiB|GiB)$")] = "1GiB"
     """Memory DuckDB may use before it spills to the warehouse's own temporary folder."""
 
@@ -173,6 +173,9 @@ def _fault(fault: Any) -> str:
         return f"{place}: unknown key{nearest(str(fault['loc'][-1]), _known_keys(fault['loc'][:-1]))}"
     if fault["type"] == "missing":
         return f"{place}: required, but not given"
+    if fault["type"] in ("tuple_type", "model_type", "dict_type"):
+        brackets = "[[{}]]" if place.split(".")[0] in ("sources", "prices") else "[{}]"
+        return f"{place}: must be a section, written {brackets.format(place.split('.')[0])}"
     message = str(fault["msg"]).removeprefix("Value error, ")
     value = fault["input"]
     return f"{place}: {message}" + ("" if isinstance(value, dict) else f", not {value!r}")

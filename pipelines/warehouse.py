@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -37,6 +38,11 @@ _CONNECT = {
 }
 
 
+_EXPLAIN = re.compile(r"^(\s|--[^\n]*\n|/\*.*?\*/)*explain(\s+analyze)?(\s*\([^)]*\))?", re.IGNORECASE | re.DOTALL)
+_REFUSED = {"MULTI": "PIVOT without a list of values after `in`"}
+"""What DuckDB's own name of a statement does not tell its writer."""
+
+
 class Warehouse:
     """The folder; opens the one writer and any number of readers."""
 
@@ -53,7 +59,12 @@ class Warehouse:
     def writer(self, *, wait_s: float = 0.0) -> Iterator[Writer]:
         """Open the warehouse for writing; raise BusyError when another process still has it open after `wait_s`."""
         for folder in (self.folder, self.folder / "lake", self.folder / "snapshots", self.folder / "tmp"):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise UsageError(
+                    f"{folder} cannot be made: {error.strerror}; set `path` under [warehouse] to a folder of its own"
+                ) from None
         with _lock(self.folder / "writer.lock", wait_s):
             connection = _connect(self.folder / "warehouse.duckdb", self.folder, self.memory_limit)
             try:
@@ -63,6 +74,10 @@ class Warehouse:
                 yield writer
             except duckdb.FatalException as error:
                 raise ValleywatchError(f"the warehouse stopped: {error}; free disk space and run again") from error
+            except duckdb.Error as error:
+                raise ValleywatchError(
+                    f"the engine refused a step on {self.folder}: {error}; what was committed before stays"
+                ) from error
             finally:
                 connection.close()
 
@@ -74,6 +89,8 @@ class Warehouse:
         connection = _connect(None, self.folder, self.memory_limit, attach=self.snapshot.resolve())
         try:
             yield Reader(connection)
+        except duckdb.Error as error:
+            raise ValleywatchError(f"{self.snapshot} cannot be read: {error}") from error
         finally:
             connection.close()
 
@@ -85,8 +102,12 @@ class Reader:
         self._connection = connection
 
     def ask(self, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Run ad-hoc SQL; return column names and rows. Raises QueryError with the engine's own words."""
+        """Run ad-hoc SQL; return column names and rows of its last statement.
+
+        Raises QueryError with the engine's own words, or where a statement does more than read.
+        """
         try:
+            _require_reading(self._connection, text)
             result = self._connection.execute(text)
             return [column[0] for column in result.description], result.fetchall()
         except duckdb.Error as error:
@@ -181,7 +202,9 @@ class Writer:
         try:
             yield
         finally:
-            self._connection.unregister(name)
+            # In a transaction that an error has ended this fails as well; the first error must reach the user.
+            with suppress(duckdb.TransactionException):
+                self._connection.unregister(name)
 
     def create_view(self, view: str, name: str) -> None:
         """Make the temporary view `view` of `sql/<name>.sql`."""
@@ -241,6 +264,27 @@ class Writer:
         if name not in declared:
             raise ValueError(f"{table!r} is no table of sql/schema")
         return f"{schema}.{name}" if schema else name
+
+
+def _require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> None:
+    """Raise QueryError unless `text` holds statements and all of them only read.
+
+    The lake must be open to a reader's connection, and DuckDB 2.0.1 knows no folder that is open for reading alone:
+    COPY and EXPORT could overwrite the lake. EXPLAIN ANALYZE runs what it explains.
+    """
+    statements = connection.extract_statements(text)
+    if not statements:
+        raise QueryError("the query is empty: give one SQL statement, for example `from valley_status`")
+    for statement in statements:
+        explained = _EXPLAIN.sub("", statement.query)
+        if statement.type == duckdb.StatementType.EXPLAIN and explained != statement.query:
+            _require_reading(connection, explained)
+        elif statement.type != duckdb.StatementType.SELECT:
+            name = statement.type.name
+            raise QueryError(
+                f"{_REFUSED.get(name, name)} is refused: only statements that read are answered (select, with, from, "
+                "describe, show, summarize, explain); to keep a result, redirect the output of --csv or --json"
+            )
 
 
 def _connect(

@@ -1,13 +1,28 @@
 """Fixtures every folder of tests may use."""
 
+import contextlib
 import importlib.util
+import io
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-FLEET_FILE = Path(__file__).parents[1] / "fixtures" / "fleet.py"
+from pipelines.cli import main
+from tests.place import Place
+
+REPO = Path(__file__).parents[1]
+FLEET_FILE = REPO / "fixtures" / "fleet.py"
+
+# No test touches a Dagster instance of the machine it runs on, and nothing measures who runs the tests.
+os.environ.pop("DAGSTER_HOME", None)
+os.environ["DAGSTER_DISABLE_TELEMETRY"] = "1"
+os.environ["GX_ANALYTICS_ENABLED"] = "false"
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +41,46 @@ def fleet_day(fleet_module: ModuleType, tmp_path_factory: pytest.TempPathFactory
     """The default synthetic day: its folder of logs (read only, please) and its truth."""
     folder = tmp_path_factory.mktemp("fleet")
     return folder, fleet_module.generate_fleet(folder)
+
+
+@dataclass(frozen=True)
+class FleetWarehouse:
+    """The fleet day and a measured replay after one `valleywatch run`; read only: tests that change it copy it."""
+
+    place: Place
+    truth: dict[str, Any]
+    exit_code: int
+    printed: str
+
+    def copy(self, folder: Path) -> Place:
+        """Return a place of its own with the same logs and the same warehouse."""
+        shutil.copytree(self.place.folder, folder, symlinks=True, dirs_exist_ok=True)
+        return Place(folder, self.place.config.read_text())
+
+
+@pytest.fixture(scope="session")
+def fleet_warehouse(fleet_day: tuple[Path, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> FleetWarehouse:
+    """Lay out fixtures/demo.toml as the demo does, and run the whole job once."""
+    logs, truth = fleet_day
+    folder = tmp_path_factory.mktemp("whole-job")
+    shutil.copytree(logs, folder / "fleet")
+    replay = Path("logs/llama_server/replay_np2.jsonl")
+    (folder / replay).parent.mkdir(parents=True)
+    shutil.copy2(REPO / "fixtures" / replay, folder / replay)
+    place = Place(folder, (REPO / "fixtures" / "demo.toml").read_text())
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        code = main(["run", "--config", str(place.config)])
+    return FleetWarehouse(place, truth, code, printed.getvalue())
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """An empty place of its own."""
+    return Place(tmp_path / "place")
+
+
+@pytest.fixture
+def in_tmp(tmp_path: Path) -> Iterator[Path]:
+    """Make a scratch folder the current one."""
+    with contextlib.chdir(tmp_path):
+        yield tmp_path

@@ -16,7 +16,7 @@ from pipelines.commands.ingest import source_for
 from pipelines.commands.options import add_json
 from pipelines.commands.output import tell, write_json
 from pipelines.errors import UsageError
-from pipelines.inbox import find_files
+from pipelines.inbox import find_named
 from pipelines.ingest import ingest_files
 from pipelines.warehouse import Warehouse
 from pipelines.words import because
@@ -42,7 +42,7 @@ def execute(options: argparse.Namespace) -> int:
     """Fit the sweep and print curve and valley; exit with 1 when the curve must not be trusted."""
     if not 0 <= options.price_ratio < 1:
         raise UsageError(f"--price-ratio {options.price_ratio} is not in [0, 1): give cached price / input price")
-    path = find_files(Path.cwd(), options.sweep)[0]
+    path = _only(find_named(Path.cwd(), options.sweep))
     rows, basis = read_sweep(path, options.format)
     try:
         fit = fit_sweep(rows["hit_rate"].to_numpy(), rows["input_tokens"].to_numpy(), rows["busy_s"].to_numpy())
@@ -54,6 +54,12 @@ def execute(options: argparse.Namespace) -> int:
     else:
         _print(found)
     return 0 if fit.curve.trustworthy else 1
+
+
+def _only(paths: list[Path]) -> Path:
+    if len(paths) > 1:
+        raise UsageError(f"{len(paths)} files match, {paths[0].name!r} among them: a sweep is one file")
+    return paths[0]
 
 
 def read_sweep(path: Path, format_name: str | None) -> tuple[pl.DataFrame, str]:

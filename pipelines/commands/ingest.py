@@ -11,7 +11,7 @@ from pipelines.commands.options import add_config
 from pipelines.commands.output import tell
 from pipelines.errors import RejectedFileError, UsageError
 from pipelines.formats import FORMATS, detect
-from pipelines.inbox import find_files
+from pipelines.inbox import find_named, path_text
 from pipelines.ingest import FileOutcome, ingest_files, ingest_sources
 from pipelines.lines import first_keys
 from pipelines.settings import SourceSettings, load_settings, nearest
@@ -35,7 +35,7 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("--format and --deployment describe the files you name: name at least one PATH")
     warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
     now = datetime.now(UTC)
-    files = [file for path in options.paths for file in find_files(Path.cwd(), path)]
+    files = [file for path in options.paths for file in find_named(Path.cwd(), path)]
     named = [(file, source_for(file, options.format, options.deployment)) for file in files]
     with warehouse.writer() as writer:
         if not options.paths:
@@ -58,7 +58,7 @@ def source_for(file: Path, format_name: str | None, deployment: str | None) -> S
         format_name = found.name if found else _refuse_unknown(file)
     elif format_name not in FORMATS:
         raise UsageError(f"unknown format {format_name!r}{nearest(format_name, FORMATS)}; see `valleywatch formats`")
-    return SourceSettings(name="command line", format=format_name, path=str(file), deployment=deployment)
+    return SourceSettings(name="command line", format=format_name, path=path_text(file), deployment=deployment)
 
 
 def _refuse_unknown(file: Path) -> str:

@@ -45,8 +45,10 @@ def _text_of(query: str) -> str:
         return query
     try:
         return Path(query).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UsageError(f"no such file: {query}") from None
+    except OSError as error:
+        raise UsageError(f"{query} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{query} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
 
 
 def _answer(reader: Reader, text: str, options: argparse.Namespace) -> None:

@@ -30,8 +30,8 @@ timed as (
         then epoch_us(try_cast(arrived_text as timestamp))
       when $epoch_unit = 'ns' then try_cast(arrived_number as bigint) // 1000
       when $epoch_unit = 'us' then try_cast(arrived_number as bigint)
-      when $epoch_unit = 'ms' then round(try_cast(arrived_number as double) * 1000)::bigint
-      when $epoch_unit = 's' then round(try_cast(arrived_number as double) * 1000000)::bigint
+      when $epoch_unit = 'ms' then try_cast(round(try_cast(arrived_number as double) * 1000) as bigint)
+      when $epoch_unit = 's' then try_cast(round(try_cast(arrived_number as double) * 1000000) as bigint)
     end as arrived_us,
     case
       when status_text is null then 'ok'
@@ -53,7 +53,9 @@ faulted as (
       when is_absent(arrived) then 'missing_timestamp'
       when arrived_number is not null and $epoch_unit is null then 'epoch_unit_not_declared'
       when
-        arrived_us is null and regexp_full_match(arrived_text, '\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.]\d+)?)?')
+        arrived_us is null
+        and not $naive_is_utc
+        and regexp_full_match(arrived_text, '\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.]\d+)?)?')
         then 'timestamp_without_offset'
       when arrived_us is null then 'timestamp_not_understood'
       when arrived_us < 1577836800000000 then 'timestamp_before_2020'
@@ -86,7 +88,7 @@ select
   line_number as source_line,
   byte_offset,
   case when reason is not null then left(line, 500) end as excerpt,
-  coalesce(name_text(request_id), 'sha256:' || sha256(rtrim(line))) as request_id,
+  coalesce(name_text(request_id), 'sha256:' || sha256(line)) as request_id,
   arrived_us,
   deployment_name as deployment,
   name_text(instance) as instance,

@@ -1,0 +1,151 @@
+"""A folder with a configuration, logs and a warehouse, and what a user, the job or a reader does with it.
+
+`settle` does the job's steps through the same plain functions as the Dagster assets, without Dagster: it is what tests
+use that need the whole chain often. The clock stands still at NOW.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pipelines.alerts.record import judge_day
+from pipelines.cli import main
+from pipelines.curves import fit_day
+from pipelines.ingest import FileOutcome, ingest_sources
+from pipelines.marts import refresh_busy_periods, refresh_hours
+from pipelines.settings import load_settings
+from pipelines.warehouse import Warehouse, Writer
+
+NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
+
+SOURCE = """
+[[sources]]
+name = "gateway"
+format = "canonical"
+path = "logs/*"
+"""
+PRICE = """
+[[prices]]
+deployment = "*"
+effective_from = 2026-01-01
+input_per_mtok = 1.0
+cached_per_mtok = 0.1
+"""
+
+LINE: dict[str, Any] = {
+    "timestamp": "2026-11-28T10:15:00Z",
+    "request_id": "r-1",
+    "deployment": "pool",
+    "instance": "pool-0",
+    "input_tokens": 1000,
+    "cached_tokens": 400,
+    "output_tokens": 20,
+    "ttft_ms": 250.0,
+    "status": 200,
+}
+ABSENT = object()
+
+VIEWS = (
+    "alert_outbox",
+    "busy_periods",
+    "hit_rate_histogram",
+    "hourly_hit_rate",
+    "ingest_files",
+    "price_book",
+    "quarantine",
+    "requests",
+    "throughput_curve",
+    "valley_episodes",
+    "valley_status",
+)
+CLOCK_COLUMNS = {"alert_outbox": ("written_at",), "ingest_files": ("loaded_at",)}
+"""Columns that say when the job ran, not what it found."""
+
+
+def request(number: int = 1, **changes: Any) -> dict[str, Any]:
+    """Return a good canonical line, `changes` applied; the value ABSENT leaves a key out."""
+    row = LINE | {"request_id": f"r-{number}"} | changes
+    return {key: value for key, value in row.items() if value is not ABSENT}
+
+
+def as_bytes(rows: Iterable[dict[str, Any]]) -> bytes:
+    """Return the rows as JSON lines."""
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+class Place:
+    """See the module's docstring."""
+
+    def __init__(self, folder: Path, config: str = SOURCE + PRICE) -> None:
+        self.folder = folder
+        self.config = folder / "valleywatch.toml"
+        self.logs = folder / "logs"
+        self.logs.mkdir(parents=True, exist_ok=True)
+        self.configure(config)
+
+    def configure(self, config: str) -> None:
+        self.config.write_text(config)
+
+    def write(self, name: str, content: bytes | Iterable[dict[str, Any]]) -> Path:
+        """Write a log; rows become JSON lines, a name in .gz is compressed."""
+        data = content if isinstance(content, bytes) else as_bytes(content)
+        path = self.logs / name
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") and not isinstance(content, bytes) else data)
+        return path
+
+    @property
+    def warehouse(self) -> Warehouse:
+        return Warehouse(load_settings(self.config).warehouse_folder)
+
+    def valleywatch(self, *arguments: str) -> int:
+        """Type a command."""
+        return main([*arguments, "--config", str(self.config)])
+
+    def ingest(self, now: datetime = NOW) -> list[FileOutcome]:
+        """Ingest the sources and publish."""
+        with self.warehouse.writer() as writer:
+            outcomes = ingest_sources(writer, load_settings(self.config), now, lambda _line: None)
+            writer.publish()
+        return outcomes
+
+    def settle(self, now: datetime = NOW) -> list[FileOutcome]:
+        """Do the whole job for every day that is dirty, and publish."""
+        settings = load_settings(self.config)
+        with self.warehouse.writer() as writer:
+            outcomes = ingest_sources(writer, settings, now, lambda _line: None)
+            with_data = {row["day_index"] for row in writer.rows("ops/lake_days")}
+            for row in writer.rows("ops/dirty_days"):
+                if row["day_index"] in with_data:
+                    do_day(writer, row["day_index"], self, now)
+            writer.publish()
+        return outcomes
+
+    def rows(self, query: str) -> list[dict[str, Any]]:
+        """Ask the published snapshot."""
+        with self.warehouse.reader() as reader:
+            columns, rows = reader.ask(query)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def views(self, *, without: Iterable[str] = ()) -> dict[str, list[str]]:
+        """Return all rows of all views, in an order of their own; columns named in `without` and clocks left out."""
+        found = {}
+        for view in VIEWS:
+            drop = {*CLOCK_COLUMNS.get(view, ()), *without}
+            rows = self.rows(f"select * from {view}")
+            found[view] = sorted(repr([(key, row[key]) for key in sorted(row) if key not in drop]) for row in rows)
+        return found
+
+
+def do_day(writer: Writer, day_index: int, place: Place, now: datetime = NOW) -> None:
+    """Do one day of the job after its requests are loaded."""
+    settings = load_settings(place.config)
+    refresh_hours(writer, "hourly_hit_rate", day_index)
+    refresh_hours(writer, "hit_rate_histogram", day_index)
+    refresh_busy_periods(writer, day_index)
+    fit_day(writer, day_index, settings.policy)
+    judge_day(writer, day_index, settings, now)
