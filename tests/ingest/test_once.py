@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelines import lines
+from pipelines.inbox import Found
 from tests.conftest import REPO
 from tests.place import Place, as_bytes, request
 
@@ -265,7 +266,7 @@ def test_a_file_replaced_between_the_two_passes_is_refused_and_read_the_next_tim
 
 def test_a_file_gone_between_listing_and_reading_is_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     path = place.write("a.jsonl", DATA)
-    monkeypatch.setattr("pipelines.ingest.find_files", lambda *_: [path])
+    monkeypatch.setattr("pipelines.ingest.find_files", lambda *_: Found((path,)))
     path.unlink()
     (outcome,) = place.ingest()
     assert outcome.status == "rejected"
