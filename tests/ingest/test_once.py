@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines import lines
@@ -153,7 +153,7 @@ bad = st.just({"timestamp": "2026-11-28T00:00:00Z", "input_tokens": -1})
 overlapping = st.lists(st.lists(records | records | records | bad, min_size=1, max_size=6), min_size=4, max_size=5)
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None)
 @given(files=overlapping, dice=st.randoms(use_true_random=False))
 def test_results_are_a_function_of_the_set_of_lines(files: list[list[dict[str, Any]]], dice: Any) -> None:
     """One by one in a random order, each followed by the whole job, against all at once."""
@@ -319,7 +319,7 @@ for argument in sys.argv[1:]:
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 """Does the whole job in each folder, killed as a process at the operation named after the colon; 0 kills never."""
-KILLS = 8
+KILLS = 6
 FOLDERS = ("path", "source_file")
 
 
