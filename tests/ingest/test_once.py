@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines import lines
+from pipelines.warehouse import Writer
 from tests.conftest import REPO
 from tests.place import Place, as_bytes, request
 
@@ -259,6 +260,30 @@ def test_a_file_replaced_between_the_two_passes_is_refused_and_read_the_next_tim
     assert outcome.detail.startswith("changed_while_reading")
     assert place.rows("select count(*) as n from requests") == [{"n": 0}]
     monkeypatch.undo()
+    place.settle()
+    assert totals(place) == ONCE
+
+
+@pytest.mark.parametrize("table", ["ops.lake_files", "ops.dirty_hours", "ops.ingest_files"])
+def test_a_load_that_fails_half_way_leaves_nothing_to_be_seen(
+    place: Place, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.write("a.jsonl", DATA + b"not a line\n")
+    insert = Writer.insert_rows
+
+    def fails(self: Writer, into: str, rows: Any) -> None:
+        insert(self, into, rows)
+        if into == table:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Writer, "insert_rows", fails)
+    with pytest.raises(OSError, match="No space left"):
+        place.ingest()
+    monkeypatch.undo()
+    with place.warehouse.writer() as writer:
+        writer.publish()
+    for view in ("requests", "quarantine", "ingest_files"):
+        assert place.rows(f"select * from {view}") == []
     place.settle()
     assert totals(place) == ONCE
 
