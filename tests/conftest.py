@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from pipelines.cli import main
 from tests.place import Place
@@ -23,6 +24,10 @@ FLEET_FILE = REPO / "fixtures" / "fleet.py"
 os.environ.pop("DAGSTER_HOME", None)
 os.environ["DAGSTER_DISABLE_TELEMETRY"] = "1"
 os.environ["GX_ANALYTICS_ENABLED"] = "false"
+
+# The same examples in every run, whatever the machine's speed: a failure is seen again.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """What a person can get wrong is answered with one message and exit code 2, never with a traceback."""
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -9,19 +10,21 @@ from pipelines.cli import main
 from tests.place import PRICE, SOURCE, Place, request
 
 
-@pytest.fixture
-def filled(place: Place, in_tmp: Path) -> Place:
-    """A place with something published, beside a few files of no use."""
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with something published, beside a few files of no use."""
+    folder = tmp_path_factory.mktemp("desk")
+    place = Place(folder / "place")
     place.write("a.jsonl", [request(1)])
     place.ingest()
-    (in_tmp / "empty.jsonl").write_bytes(b"")
-    (in_tmp / "words.txt").write_bytes(b"these are words\n")
-    (in_tmp / "latin.sql").write_bytes(b"select '\xe9'")
-    (in_tmp / "folder.sql").mkdir()
-    os.mkfifo(in_tmp / "pipe.jsonl")
-    (in_tmp / "link.jsonl").symlink_to(place.logs / "a.jsonl")
-    (in_tmp / "packed.jsonl.gz").write_bytes(b"\x1f\x8b\x08\x00cut")
-    return place
+    (folder / "empty.jsonl").write_bytes(b"")
+    (folder / "words.txt").write_bytes(b"these are words\n")
+    (folder / "latin.sql").write_bytes(b"select '\xe9'")
+    (folder / "folder.sql").mkdir()
+    os.mkfifo(folder / "pipe.jsonl")
+    (folder / "link.jsonl").symlink_to(place.logs / "a.jsonl")
+    (folder / "packed.jsonl.gz").write_bytes(b"\x1f\x8b\x08\x00cut")
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -60,10 +63,11 @@ def filled(place: Place, in_tmp: Path) -> Place:
     ],
 )
 def test_a_mistake_in_the_arguments_is_a_message(
-    filled: Place, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    desk: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with_config = [] if arguments[0] == "fit" else ["--config", str(filled.config)]
-    assert main([*arguments, *with_config]) == 2
+    with_config = [] if arguments[0] == "fit" else ["--config", "place/valleywatch.toml"]
+    with contextlib.chdir(desk):
+        assert main([*arguments, *with_config]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.splitlines()[-1].startswith("valleywatch: ") or "LINE 1" in printed.err

@@ -13,11 +13,16 @@ from tests.place import Place, request
 QUERY = "select deployment, n_requests, hit_rate from hourly_hit_rate order by all"
 
 
-@pytest.fixture
-def filled(place: Place) -> Place:
+def fill(place: Place) -> Place:
     place.write("a.jsonl", [request(1), request(2, deployment="=cmd|'/c calc'!A1"), request(3, deployment="\x1b[2J-1")])
     place.settle()
     return place
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """A published warehouse that no test may change."""
+    return fill(Place(tmp_path_factory.mktemp("filled")))
 
 
 def test_a_table_shows_names_of_the_log_without_obeying_them(filled: Place, capsys: pytest.CaptureFixture[str]) -> None:
@@ -199,18 +204,20 @@ def test_readers_do_not_wait_for_the_writer(filled: Place, capsys: pytest.Captur
     assert capsys.readouterr().out.startswith("n\n3\n")
 
 
-def test_a_reader_keeps_what_it_opened_while_the_job_publishes(filled: Place) -> None:
-    with filled.warehouse.reader() as reader:
-        filled.write("b.jsonl", [request(9)])
-        filled.settle()
+def test_a_reader_keeps_what_it_opened_while_the_job_publishes(place: Place) -> None:
+    fill(place)
+    with place.warehouse.reader() as reader:
+        place.write("b.jsonl", [request(9)])
+        place.settle()
         assert reader.ask("select count(*) from requests")[1] == [(3,)]
-    assert filled.rows("select count(*) as n from requests") == [{"n": 4}]
+    assert place.rows("select count(*) as n from requests") == [{"n": 4}]
 
 
-def test_only_the_newest_snapshots_are_kept(filled: Place) -> None:
+def test_only_the_newest_snapshots_are_kept(place: Place) -> None:
+    fill(place)
     for _ in range(5):
-        filled.ingest()
-    kept = sorted(path.name for path in (filled.warehouse.folder / "snapshots").iterdir())
+        place.ingest()
+    kept = sorted(path.name for path in (place.warehouse.folder / "snapshots").iterdir())
     assert kept == [f"valleywatch-00000{number}.duckdb" for number in (4, 5, 6)]
 
 

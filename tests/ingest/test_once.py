@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines import lines
 from pipelines.inbox import Found
+from pipelines.warehouse import Writer
 from tests.conftest import REPO
 from tests.place import Place, as_bytes, request
 
@@ -154,7 +155,7 @@ bad = st.just({"timestamp": "2026-11-28T00:00:00Z", "input_tokens": -1})
 overlapping = st.lists(st.lists(records | records | records | bad, min_size=1, max_size=6), min_size=4, max_size=5)
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None)
 @given(files=overlapping, dice=st.randoms(use_true_random=False))
 def test_results_are_a_function_of_the_set_of_lines(files: list[list[dict[str, Any]]], dice: Any) -> None:
     """One by one in a random order, each followed by the whole job, against all at once."""
@@ -264,6 +265,30 @@ def test_a_file_replaced_between_the_two_passes_is_refused_and_read_the_next_tim
     assert totals(place) == ONCE
 
 
+@pytest.mark.parametrize("table", ["ops.lake_files", "ops.dirty_hours", "ops.ingest_files"])
+def test_a_load_that_fails_half_way_leaves_nothing_to_be_seen(
+    place: Place, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.write("a.jsonl", DATA + b"not a line\n")
+    insert = Writer.insert_rows
+
+    def fails(self: Writer, into: str, rows: Any) -> None:
+        insert(self, into, rows)
+        if into == table:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Writer, "insert_rows", fails)
+    with pytest.raises(OSError, match="No space left"):
+        place.ingest()
+    monkeypatch.undo()
+    with place.warehouse.writer() as writer:
+        writer.publish()
+    for view in ("requests", "quarantine", "ingest_files"):
+        assert place.rows(f"select * from {view}") == []
+    place.settle()
+    assert totals(place) == ONCE
+
+
 def test_a_file_gone_between_listing_and_reading_is_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     path = place.write("a.jsonl", DATA)
     monkeypatch.setattr("pipelines.ingest.find_files", lambda *_: Found((path,)))
@@ -320,7 +345,7 @@ for argument in sys.argv[1:]:
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 """Does the whole job in each folder, killed as a process at the operation named after the colon; 0 kills never."""
-KILLS = 8
+KILLS = 6
 FOLDERS = ("path", "source_file")
 
 

@@ -1,4 +1,4 @@
-"""Refused lines are judged again under another configuration; of competing records one wins, however they are packed."""
+"""Refused lines are judged again under another configuration; of competing records one wins, however packed."""
 
 from __future__ import annotations
 

@@ -179,6 +179,15 @@ def test_a_queue_over_midnight_does_not_depend_on_what_came_first(place: Place, 
     assert found(place) == expected(rows)
 
 
+def test_late_lines_of_the_evening_before_change_the_morning_after(place: Place) -> None:
+    rows = over_midnight()
+    place.write("morning.jsonl", [row for row in rows if row["timestamp"].startswith("2026-11-29")])
+    place.settle()
+    place.write("evening.jsonl", [row for row in rows if row["timestamp"].startswith("2026-11-28")])
+    place.settle()
+    assert found(place) == expected(rows)
+
+
 def test_the_same_rows_come_out_at_any_number_of_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [request(number, **one(number * 7 % 977, number % 13, input_tokens=500 + number)) for number in range(2000)]
     seen = []
