@@ -13,6 +13,9 @@ from pipelines.commands import run
 from pipelines.commands.output import tell
 from pipelines.queries import resource_folder
 
+MEASURED = ("replay_np2.jsonl", "sweep_L8192_ub512.jsonl", "sweep_L4096_ub512.jsonl")
+"""Logs of a real llama.cpp server: traffic for the job, and benchmark sweeps for `valleywatch fit`."""
+
 
 def add_to(commands: Any) -> None:
     """Declare the command."""
@@ -34,9 +37,10 @@ def execute(options: argparse.Namespace) -> int:
 def prepare(folder: Path) -> Path:
     """Write logs and configuration into `folder`; return the configuration's path. Doing it twice changes nothing."""
     fixtures = resource_folder("fixtures")
-    replay = Path("logs") / "llama_server" / "replay_np2.jsonl"
-    (folder / replay.parent).mkdir(parents=True, exist_ok=True)
-    shutil.copy2(fixtures / replay, folder / replay)
+    logs = Path("logs") / "llama_server"
+    (folder / logs).mkdir(parents=True, exist_ok=True)
+    for name in MEASURED:
+        shutil.copy2(fixtures / logs / name, folder / logs / name)
     if not (folder / "fleet" / "truth.json").exists():
         tell("writing a synthetic fleet day")
         _fleet_module(fixtures).generate_fleet(folder / "fleet")

@@ -1,0 +1,89 @@
+"""The README is executed: what it says is typed is typed here, and what it shows is what comes out."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pipelines.cli import COMMANDS, main
+from pipelines.formats import FORMATS
+from pipelines.settings import PolicySettings, PriceSettings, SourceSettings, WarehouseSettings, load_settings
+from tests.conftest import REPO, FleetWarehouse
+
+README = (REPO / "README.md").read_text()
+SESSIONS = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+
+
+def steps() -> list[tuple[str, str]]:
+    """Return every typed command with the output shown below it."""
+    found = []
+    for session in SESSIONS:
+        for step in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+            command, _, output = step.partition("\n")
+            found.append((command, output))
+    return found
+
+
+@pytest.mark.parametrize(("command", "shown"), [step for step in steps() if step[0].startswith("valleywatch ")])
+def test_what_the_readme_types_prints_what_it_shows(
+    command: str, shown: str, fleet_warehouse: FleetWarehouse, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = fleet_warehouse.place.folder
+    sweep = Path("logs") / "llama_server" / "sweep_L8192_ub512.jsonl"
+    shutil.copy2(REPO / "fixtures" / sweep, folder / sweep)
+    with contextlib.chdir(folder):
+        assert main(shlex.split(command)[1:]) == 0
+    assert capsys.readouterr().out == shown
+
+
+def test_the_demo_prints_the_table_that_the_readme_shows(fleet_warehouse: FleetWarehouse) -> None:
+    shown = dict(steps())["make demo"]
+    assert fleet_warehouse.exit_code == 0
+    assert fleet_warehouse.printed.startswith(shown)
+    assert "in valley" in shown
+    assert "escaped" in shown
+
+
+@pytest.mark.parametrize("verb", ["demo", "test"])
+def test_the_two_commands_are_verbs_of_the_makefile(verb: str) -> None:
+    assert f"$ make {verb}\n" in README
+    assert re.search(rf"^{verb}: setup ##", (REPO / "Makefile").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_every_command_is_in_the_readme(command: object) -> None:
+    assert f"`valleywatch {command.__name__.rpartition('.')[2]}" in README
+
+
+@pytest.mark.parametrize(
+    ("section", "model"),
+    [
+        ("warehouse", WarehouseSettings),
+        ("sources", SourceSettings),
+        ("prices", PriceSettings),
+        ("policy", PolicySettings),
+    ],
+)
+def test_every_key_is_in_the_readme(section: str, model: type) -> None:
+    for key in model.model_fields:
+        assert f"`{section}.{key}`" in README
+
+
+def test_the_configuration_shown_is_accepted(tmp_path: Path) -> None:
+    (shown,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    config = tmp_path / "valleywatch.toml"
+    config.write_text(shown)
+    assert load_settings(config).sources[0].format in FORMATS
+
+
+def test_help_names_every_command() -> None:
+    with contextlib.redirect_stdout(io.StringIO()) as printed, pytest.raises(SystemExit):
+        main(["--help"])
+    for command in COMMANDS:
+        assert re.search(rf"^ +{command.__name__.rpartition('.')[2]} ", printed.getvalue(), re.MULTILINE)
