@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from pipelines.alerts.record import apply_prices
 from pipelines.errors import UsageError, ValleywatchError
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.settings import load_settings
@@ -37,8 +36,7 @@ def run(
     tell: Callable[[str], None],
     fixed_now: datetime | None = None,
 ) -> RunOutcome:
-    """Ingest what is new, then do the job for `days`, or for every day whose results no longer follow
-    from the logs and the prices."""
+    """Ingest what is new, then do the job for `days`, or for every day whose results no longer follow from the logs."""
     settings = load_settings(config_path)
     warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
     now = fixed_now or datetime.now(UTC)
@@ -47,10 +45,6 @@ def run(
         files = ingest_sources(writer, settings, now, tell)
         with_data = {row["day_index"] for row in writer.rows("ops/lake_days")}
         dirty = {row["day_index"] for row in writer.rows("ops/dirty_days")}
-        if apply_prices(writer, settings):
-            if with_data - dirty:
-                tell("the prices changed since the last run: every day is judged again")
-            dirty |= with_data
     if not with_data:
         raise ValleywatchError(
             f"no request is loaded: {len(files)} files were read and none holds an acceptable line; "

@@ -34,33 +34,18 @@ def judge_day(writer: Writer, day_index: int, settings: Settings, now: datetime)
     return {"hours": n_hours, "episodes": len(episodes), "new_alerts": n_alerts}
 
 
-def apply_prices(writer: Writer, settings: Settings) -> bool:
-    """Mark every day of the lake for judgement when the prices are not those of the last run; say whether."""
-    with writer.transaction():
-        known = sorted(repr(row) for row in writer.rows("valley/price_book"))
-        if known == sorted(repr(row) for row in _price_rows(settings)):
-            return False
-        _replace_price_book(writer, settings)
-        writer.insert_rows("ops.dirty_days", writer.rows("ops/lake_days"))
-    return True
-
-
 def episode_key(deployment: str, policy_version: int, entered_hour_index: int) -> str:
     """Return the key that names an episode to the outside: a hash, so that no name of a log becomes part of it."""
     return hashlib.sha256(f"{deployment}\0{policy_version}\0{entered_hour_index}".encode()).hexdigest()
 
 
 def _replace_price_book(writer: Writer, settings: Settings) -> None:
-    writer.run("valley/clear_price_book")
-    writer.insert_rows("mart.price_book", _price_rows(settings))
-
-
-def _price_rows(settings: Settings) -> list[dict[str, Any]]:
     columns = (
         "deployment", "effective_from", "effective_to", "input_per_mtok", "cached_per_mtok", "cache_write_per_mtok",
         "output_per_mtok", "currency",
     )  # fmt: skip
-    return [{name: getattr(row, name) for name in columns} for row in settings.prices]
+    writer.run("valley/clear_price_book")
+    writer.insert_rows("mart.price_book", [{name: getattr(row, name) for name in columns} for row in settings.prices])
 
 
 def _advance_states(writer: Writer, first_hour: int, policy: PolicySettings) -> None:

@@ -12,7 +12,7 @@ from models.service_time import ServiceTime, straight_line
 from pipelines.cli import main
 from pipelines.formats import FORMATS
 from tests.conftest import REPO, FleetWarehouse
-from tests.place import PRICE, SOURCE, Place, request
+from tests.place import SOURCE, Place, request
 
 LLAMA = REPO / "fixtures/logs/llama_server"
 
@@ -102,19 +102,6 @@ def test_run_without_anything_new_says_so(place: Place, capsys: pytest.CaptureFi
     place.write("a.jsonl", [request(1)])
     assert place.valleywatch("run") == 0
     capsys.readouterr()
-    assert place.valleywatch("run") == 0
-    assert "nothing new" in capsys.readouterr().err
-
-
-def test_run_judges_every_day_again_when_the_prices_changed(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    place.configure(SOURCE)
-    place.write("a.jsonl", [request(day, timestamp=f"2026-11-{day}T10:00:00Z") for day in (25, 26)])
-    assert place.valleywatch("run") == 0
-    assert "prices changed" not in capsys.readouterr().err
-    place.configure(SOURCE + PRICE)
-    assert place.valleywatch("run") == 0
-    assert "the prices changed since the last run" in capsys.readouterr().err
-    assert place.rows("select distinct price_ratio from valley_status") == [{"price_ratio": 0.1}]
     assert place.valleywatch("run") == 0
     assert "nothing new" in capsys.readouterr().err
 
