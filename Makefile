@@ -11,7 +11,8 @@ READY := $(VENV)/ready
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-8s %s\n", $$1, $$2}' Makefile
 
-# The lock is installed with its hashes checked: by uv where there is one, else by pip. The project itself is linked in.
+# The lock is complete and installed with its hashes checked: by uv where there is one, else by pip (without resolving:
+# pip refuses a locked package that another one names with an extra). The project itself is linked in.
 $(READY): requirements.lock pyproject.toml
 	@rm -f $@
 	@if command -v uv >/dev/null 2>&1; then \
@@ -20,7 +21,7 @@ $(READY): requirements.lock pyproject.toml
 	  uv pip install --quiet --no-deps --no-build-isolation --python $(BIN)/python --editable .; \
 	else \
 	  { test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV); } && \
-	  $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock && \
+	  $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --requirement requirements.lock && \
 	  $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
 	fi
 	@touch $@

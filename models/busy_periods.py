@@ -1,6 +1,6 @@
 """The service-time law from production logs: regression of busy seconds on what was done in them.
 
-Belongs here: the regression of design.md §4 on rows that SQL made (one busy period, split at minutes).
+Belongs here: the regression, on rows that SQL made (one busy period, split at minutes).
 Does not belong here: making the rows; deciding whether to believe the fit (`trust`).
 
 Latency is not throughput: queueing makes it meaningless. But the union of the intervals in which something waits or is
@@ -19,6 +19,7 @@ from models.domain import Array, require
 from models.least_squares import MAD_TO_SIGMA, central_interval, gram_sums, inliers, resample_blocks, solve_non_negative
 from models.service_time import ServiceTime, straight_line, straight_line_draws, tps_miss
 from models.trust import PRODUCTION, doubts
+from models.uncertainty import SLOPE_SD, TPS0_SD, widened
 
 # Twice the coefficients: below, a perfect fit says nothing.
 MIN_ROWS = 10
@@ -110,7 +111,9 @@ def _with_lines(fit: CurveFit, law: Array, draws: Array) -> CurveFit:
     """Add the law (4,), its draws (n_draws, 4), and the straight line with its interval."""
     length = fit.reference_input_tokens
     line = straight_line(ServiceTime(*law.tolist()), length)
-    (tps0_low, tps0_high), (a_low, a_high) = map(central_interval, straight_line_draws(draws, length))
+    tps0_draws, a_draws = straight_line_draws(draws, length)
+    tps0_low, tps0_high = widened(line.tps0, tps0_draws, TPS0_SD * line.tps0)
+    a_low, a_high = widened(line.a, a_draws, SLOPE_SD)
     return replace(
         fit,
         law=ServiceTime(*law.tolist()),

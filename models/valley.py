@@ -5,7 +5,7 @@ Does not belong here: curves that bend and traffic that mixes lengths (`service_
 
 Domain, everywhere: hit rate 0 <= x < 1; slope a < 1, zero and negative included, since a measured slope may be
 slightly negative and then simply has no valley; price ratio 0 <= r <= 1. Anything else raises ValueError.
-Source: design.md §3.1, each formula checked on a fine grid; the article's own figures have a = 10/19.
+Source: calculus on `revenue_index`; the tests check each formula on a fine grid that knows none of them.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def _zones(plot: Plot, verdict: Verdict) -> list[Markup]:
     end = way_out if way_out is not None and known(way_out) else 1.0
     parts = [vertical(plot, floor, "mark"), _mark_label(plot, floor, f"floor {share(floor)}", plot.y.start - 6, 0.28)]
     if way_out is not None and known(way_out):
-        level = plot.y(1) + (-6 if way_out > 0.7 else 14)  # the side of the even line on which the curve is not
+        level = plot.y.start - (6 if way_out - floor > 0.3 else 20)  # at the foot, clear of the floor's own label
         parts += [vertical(plot, way_out, "mark"), _mark_label(plot, way_out, f"exit {share(way_out)}", level, 0.7)]
     for start, stop, name in ((0.0, floor, "descending"), (floor, end, "ascending"), (end, 1.0, "past the exit")):
         if plot.x(stop) - plot.x(start) > _CHARACTER * len(name):

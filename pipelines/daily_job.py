@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from pipelines.alerts.record import mark_changed_judgement
 from pipelines.errors import UsageError, ValleywatchError
 from pipelines.ingest import FileOutcome, ingest_sources
+from pipelines.report_data import publish_if_behind
 from pipelines.settings import load_settings
-from pipelines.times import to_day, to_day_index
+from pipelines.times import FIRST_DAY, to_day, to_day_index
 from pipelines.warehouse import Warehouse
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "WARNING"}}}}
@@ -36,13 +38,20 @@ def run(
     tell: Callable[[str], None],
     fixed_now: datetime | None = None,
 ) -> RunOutcome:
-    """Ingest what is new, then do the job for `days`, or for every day whose results no longer follow from the logs."""
+    """Ingest what is new, then do the job for `days`, or for every day whose results no longer follow from the logs.
+
+    Changed prices or policy make every judged day such a day. Only the last day publishes; what an earlier run judged
+    and died before publishing is published too.
+    """
     settings = load_settings(config_path)
     warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
     now = fixed_now or datetime.now(UTC)
+    _require_days_of_job(days, now)
     with warehouse.writer() as writer:
         tell("reading the sources")
         files = ingest_sources(writer, settings, now, tell)
+        if mark_changed_judgement(writer, settings):
+            tell("prices or policy changed: every judged day is judged again")
         with_data = {row["day_index"] for row in writer.rows("ops/lake_days")}
         dirty = {row["day_index"] for row in writer.rows("ops/dirty_days")}
     if not with_data:
@@ -55,28 +64,35 @@ def run(
         tell("nothing new: every day is up to date")
     for position, day_index in enumerate(todo, 1):
         tell(f"{to_day(day_index)} (day {position} of {len(todo)})")
-        _execute(config_path, to_day(day_index), fixed_now)
+        _execute(config_path, to_day(day_index), fixed_now, publishes=position == len(todo))
+    publish_if_behind(warehouse, now)
     return RunOutcome(tuple(files), tuple(to_day(day_index) for day_index in todo))
 
 
-def _execute(config_path: Path, day: date, fixed_now: datetime | None) -> None:
+def _require_days_of_job(days: Sequence[date] | None, now: datetime) -> None:
+    for day in days or ():
+        if not FIRST_DAY <= day <= now.date():
+            raise UsageError(f"{day} is no day of the job: it knows the UTC days from {FIRST_DAY} to today")
+
+
+def _execute(config_path: Path, day: date, fixed_now: datetime | None, *, publishes: bool) -> None:
     """Execute the job for one day; DAGSTER_HOME, where set, keeps its history."""
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "1")
     import dagster as dg
 
     from pipelines.definitions import build_defs
+    from pipelines.schedules import PUBLISHED
 
     definitions = build_defs(
         config_path=str(config_path), fixed_now=fixed_now.isoformat() if fixed_now is not None else None
     )
     job = definitions.resolve_job_def("daily")
-    instance = dg.DagsterInstance.get() if os.environ.get("DAGSTER_HOME") else dg.DagsterInstance.ephemeral()
-    with instance:
-        try:
-            job.execute_in_process(run_config=_QUIET, partition_key=day.isoformat(), instance=instance)
-        except dg.DagsterUnknownPartitionError:
-            raise UsageError(f"{day} is no day of the job: it knows the UTC days from 2020-01-01 to today") from None
-        except dg.DagsterError as error:
-            raise ValleywatchError(
-                f"{day} was not finished: {error}; what was published before is unchanged"
-            ) from error
+    every = job.asset_layer.selected_asset_keys if job.asset_layer else ()
+    chosen = [key for key in every if publishes or key.to_user_string() not in PUBLISHED]
+    try:
+        with dg.DagsterInstance.get() if os.environ.get("DAGSTER_HOME") else dg.DagsterInstance.ephemeral() as instance:
+            job.execute_in_process(
+                run_config=_QUIET, partition_key=day.isoformat(), instance=instance, asset_selection=chosen
+            )
+    except dg.DagsterError as error:
+        raise ValleywatchError(f"{day} was not finished: {error}; what was published before is unchanged") from error

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,8 +18,16 @@ from pipelines.errors import RejectedFileError, UsageError
 WILDCARDS = frozenset("*?[")
 
 
-def find_files(folder: Path, pattern: str) -> list[Path]:
-    """Return the files under `folder` (or at an absolute path) that match `pattern`, sorted; `**` spans folders.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The files a pattern matches, sorted, and the folders that could not be listed on the way."""
+
+    files: tuple[Path, ...]
+    unreadable: tuple[Path, ...] = ()
+
+
+def find_files(folder: Path, pattern: str) -> Found:
+    """Return the files under `folder` (or at an absolute path) that match `pattern`; `**` spans folders.
 
     Raises UsageError for an impossible pattern, and when one without wildcards names nothing: that is a misspelt path,
     not a quiet day.
@@ -26,29 +36,55 @@ def find_files(folder: Path, pattern: str) -> list[Path]:
         raise UsageError(f"the path {pattern!r} holds a NUL character: no file has such a name")
     if any("**" in part and part != "**" for part in Path(pattern).parts):
         raise UsageError(f"the path {pattern!r}: `**` spans folders and stands alone between slashes; use `*` in names")
-    parts = Path(pattern).parts
-    root = Path(parts[0]) if Path(pattern).is_absolute() else folder
-    relative = parts[1:] if Path(pattern).is_absolute() else parts
-    fixed = 0
-    while fixed < len(relative) and not WILDCARDS & set(relative[fixed]):
+    parts = (folder / pattern).parts
+    fixed = len(folder.parts) if not Path(pattern).is_absolute() else 1
+    while fixed < len(parts) and not WILDCARDS & set(parts[fixed]):
         fixed += 1
-    start = root.joinpath(*relative[:fixed])
-    if fixed == len(relative):
-        if not start.exists():
+    start = Path(*parts[:fixed])
+    if fixed == len(parts):
+        if not os.path.lexists(start):
             raise UsageError(f"no such file: {start}")
-        return [start]
+        return Found((start,))
+    if os.path.lexists(folder / pattern):
+        return Found((folder / pattern,))
     if not start.is_dir():
         raise UsageError(f"no such folder: {start} (from the path {pattern!r})")
-    found = start.glob(str(Path(*relative[fixed:])))
-    return sorted(path for path in found if not path.is_dir())
+    files: set[Path] = set()
+    unreadable: set[Path] = set()
+    _walk(start, parts[fixed:], files, unreadable)
+    return Found(tuple(sorted(files)), tuple(sorted(unreadable)))
 
 
 def find_named(folder: Path, pattern: str) -> list[Path]:
     """Return the files a person named, as `find_files` does; raise UsageError when there is none."""
     found = find_files(folder, pattern)
-    if not found:
+    if found.unreadable:
+        raise UsageError(f"{found.unreadable[0]} cannot be listed; check its owner and mode")
+    if not found.files:
         raise UsageError(f"no file matches {pattern!r} in {folder}")
-    return found
+    return list(found.files)
+
+
+def _walk(folder: Path, parts: tuple[str, ...], files: set[Path], unreadable: set[Path]) -> None:
+    """Collect what matches `parts` below `folder`: unlike a glob, a folder that cannot be listed is not passed over."""
+    part, rest = parts[0], parts[1:]
+    if part == "**" and rest:
+        _walk(folder, rest, files, unreadable)
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        unreadable.add(folder)
+        return
+    for entry in entries:
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if part == "**":
+            if is_folder:
+                _walk(folder / entry.name, parts, files, unreadable)
+        elif fnmatchcase(entry.name, part):
+            if is_folder and rest:
+                _walk(folder / entry.name, rest, files, unreadable)
+            elif not is_folder and not rest:
+                files.add(folder / entry.name)
 
 
 def path_text(path: Path) -> str:

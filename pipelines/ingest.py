@@ -29,6 +29,9 @@ MIN_REJECTS = 100
 CLOCK_SKEW_US = 600_000_000
 """Arrivals up to ten minutes ahead of this machine's clock are taken for clock skew, later ones are refused."""
 
+RULES_VERSION = 1
+"""Raised when a change of the rules lets in lines that were refused before: those are then judged again."""
+
 MARTS_BY_HOUR = ("hourly_hit_rate", "hit_rate_histogram", "busy_periods")
 
 
@@ -47,16 +50,65 @@ class FileOutcome:
     n_blank: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One file, as one source reads it at one time."""
+
+    source: SourceSettings
+    path: Path
+    size_bytes: int
+    modified_ns: int
+    now: datetime
+
+    @property
+    def name(self) -> str:
+        """The path as it is kept and shown."""
+        return path_text(self.path)
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides how a line is judged: a refused line deserves another look when this changes."""
+        source = self.source
+        settings = [RULES_VERSION, source.format, source.deployment, source.timezone, source.epoch_unit]
+        return hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the part of the manifest row that is known before reading."""
+        return {
+            "path": self.name,
+            "source_name": self.source.name,
+            "format": self.source.format,
+            "reading": self.fingerprint,
+            "size_bytes": self.size_bytes,
+            "modified_ns": self.modified_ns,
+            "loaded_us": to_us(self.now),
+        }
+
+    def is_done(self, known: list[dict[str, Any]]) -> bool:
+        """Say whether a manifest row (or none) makes reading the file again pointless."""
+        if not known or known[0]["status"] != "loaded":
+            return False
+        return bool(known[0]["quarantined"] == 0 or known[0]["reading"] == self.fingerprint)
+
+
 def ingest_sources(writer: Writer, settings: Settings, now: datetime, tell: Callable[[str], None]) -> list[FileOutcome]:
-    """Load what is new in every configured source."""
+    """Load what is new in every configured source; a source that cannot be listed does not stop the others."""
     if not settings.sources:
         raise UsageError("the configuration names no [[sources]]: add one, or name files to `valleywatch ingest`")
     outcomes = []
     for source in settings.sources:
-        files = find_files(settings.folder, source.path)
-        if not files:
+        try:
+            found = find_files(settings.folder, source.path)
+        except UsageError as error:
+            tell(f"source {source.name!r}: {error}")
+            outcomes.append(FileOutcome(source.path, "rejected", str(error)))
+            continue
+        for folder in found.unreadable:
+            tell(f"source {source.name!r}: {path_text(folder)} cannot be listed; check its owner and mode")
+            outcomes.append(FileOutcome(path_text(folder), "rejected", "unreadable: the folder cannot be listed"))
+        if not found.files:
             tell(f"source {source.name!r}: no file matches {source.path!r}")
-        outcomes += ingest_files(writer, source, files, settings.policy.window_days, now, tell)
+        outcomes += ingest_files(writer, source, found.files, settings.policy.window_days, now, tell)
     return outcomes
 
 
@@ -82,84 +134,105 @@ def ingest_files(
 def describe(outcome: FileOutcome) -> str:
     """Say in one line what became of a file."""
     name = ascii(outcome.path)[1:-1]
+    detail = f" ({outcome.detail})" if outcome.detail else ""
     if outcome.n_lines is None:
-        return f"{name}: {outcome.status.replace('_', ' ')}" + (f" ({outcome.detail})" if outcome.detail else "")
+        return f"{name}: {outcome.status.replace('_', ' ')}{detail}"
     return (
         f"{name}: {outcome.n_lines:,} lines = {outcome.n_loaded:,} loaded + {outcome.n_duplicates:,} duplicates "
-        f"+ {outcome.n_quarantined:,} quarantined + {outcome.n_blank:,} blank"
+        f"+ {outcome.n_quarantined:,} quarantined{detail} + {outcome.n_blank:,} blank"
     )
 
 
 def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days: int, now: datetime) -> FileOutcome:
-    name = path_text(path)
     try:
         stat = path.stat(follow_symlinks=False)
     except FileNotFoundError:
-        return FileOutcome(name, "rejected", "file_missing: gone since the folder was listed")
-    seen = writer.rows("ops/known_file", path=name, size_bytes=stat.st_size, modified_ns=stat.st_mtime_ns)
-    if seen and seen[0]["status"] == "loaded":
-        return FileOutcome(name, "already_loaded")
-    manifest = {
-        "path": name,
-        "source_name": source.name,
-        "format": source.format,
-        "size_bytes": stat.st_size,
-        "modified_ns": stat.st_mtime_ns,
-        "loaded_us": to_us(now),
-    }
+        return FileOutcome(path_text(path), "rejected", "file_missing: gone since the folder was listed")
+    except OSError as error:
+        return FileOutcome(path_text(path), "rejected", f"unreadable: {error.strerror}")
+    reading = _Reading(source, path, stat.st_size, max(stat.st_mtime_ns, stat.st_ctime_ns), now)
+    look = {"path": reading.name, "size_bytes": reading.size_bytes, "modified_ns": reading.modified_ns}
+    if reading.is_done(writer.rows("ops/known_file", **look)):
+        return FileOutcome(reading.name, "already_loaded")
     try:
         sha256 = lines.content_sha256(path)
         known = writer.rows("ops/known_content", content_sha256=sha256)
-        if known and known[0]["status"] == "loaded":
-            return FileOutcome(name, "already_loaded", f"same content as {known[0]['path']}")
+        if reading.is_done(known):
+            return FileOutcome(reading.name, "already_loaded", f"same content as {known[0]['path']}")
         with writer.transaction():
-            return _load(writer, source, path, sha256, manifest, window_days, now)
+            if known and known[0]["status"] == "loaded":
+                return _reread(writer, reading, sha256, window_days)
+            return _load(writer, reading, sha256, window_days)
     except RejectedFileError as fault:
         with writer.transaction():
-            _reject(writer, path, fault, manifest)
-        return FileOutcome(name, "rejected", str(fault))
+            _reject(writer, reading, fault)
+        return FileOutcome(reading.name, "rejected", str(fault))
 
 
-def _load(
-    writer: Writer,
-    source: SourceSettings,
-    path: Path,
-    sha256: str,
-    manifest: dict[str, Any],
-    window_days: int,
-    now: datetime,
-) -> FileOutcome:
-    n_lines, n_blank = _stage(writer, source, path, sha256, now)
-    writer.run("ingest/fresh")
-    writer.open_lake(row["file"] for row in writer.rows("ops/lake_files"))
-    writer.run("ingest/clashes")
-    writer.run("ingest/drop_duplicates")
-    counts = writer.rows("ingest/counts")[0]
-    n_quarantined = counts["n_quarantined"]
+def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int) -> FileOutcome:
+    n_lines, n_blank = _stage(writer, reading, sha256)
+    n_loaded, n_duplicates, n_quarantined = _settle(writer)
     if n_quarantined >= MIN_REJECTS and n_quarantined > MAX_REJECT_SHARE * n_lines:
-        raise _too_many(writer, n_quarantined, n_lines, source)
-    _write_lake(writer, sha256)
-    hours = [row["hour_index"] for row in writer.rows("ingest/touched_hours")]
-    _mark_dirty(writer, hours, window_days)
-    _forget_rejection(writer, path)
-    writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=sha256, source_file=manifest["path"])
-    n_loaded = counts["n_loaded"]
-    n_duplicates = counts["n_lines"] - n_quarantined - n_loaded
-    row = manifest | {
+        raise _too_many(writer, n_quarantined, n_lines, reading.source)
+    _write_lake(writer, sha256, window_days)
+    _forget_rejection(writer, reading.path)
+    writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=sha256, source_file=reading.name)
+    row = reading.manifest() | {
         "content_sha256": sha256, "status": "loaded", "lines": n_lines, "loaded": n_loaded,
         "duplicates": n_duplicates, "quarantined": n_quarantined, "blank": n_blank,
     }  # fmt: skip
     writer.insert_rows("ops.ingest_files", [row])
     writer.run("ops/move_to_duplicates")
-    return FileOutcome(manifest["path"], "loaded", None, n_lines, n_loaded, n_duplicates, n_quarantined, n_blank)
+    why = _worst(writer)
+    return FileOutcome(reading.name, "loaded", why, n_lines, n_loaded, n_duplicates, n_quarantined, n_blank)
 
 
-def _stage(writer: Writer, source: SourceSettings, path: Path, sha256: str, now: datetime) -> tuple[int, int]:
+def _reread(writer: Writer, reading: _Reading, sha256: str, window_days: int) -> FileOutcome:
+    """Judge the lines that an earlier reading refused by today's settings; what it loaded stays as it is."""
+    _stage(writer, reading, sha256)
+    writer.run("ingest/keep_quarantined", content_sha256=sha256)
+    n_loaded, n_duplicates, n_quarantined = _settle(writer)
+    _write_lake(writer, f"{reading.fingerprint}{sha256}", window_days)
+    writer.run("ops/clear_quarantine_of", content_sha256=sha256)
+    writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=sha256, source_file=reading.name)
+    writer.run(
+        "ops/reread_file",
+        content_sha256=sha256,
+        reading=reading.fingerprint,
+        n_loaded=n_loaded,
+        n_duplicates=n_duplicates,
+        n_quarantined=n_quarantined,
+    )
+    writer.run("ops/move_to_duplicates")
+    rescued = (
+        f"read again with other settings: {n_loaded:,} more requests loaded, {n_quarantined:,} lines still refused"
+    )
+    return FileOutcome(reading.name, "loaded", rescued, n_loaded=n_loaded)
+
+
+def _settle(writer: Writer) -> tuple[int, int, int]:
+    """Decide which staged lines are new; return the numbers of loaded, duplicate and quarantined lines."""
+    writer.run("ingest/fresh")
+    writer.open_lake(row["file"] for row in writer.rows("ops/lake_files"))
+    writer.run("ingest/clashes")
+    writer.run("ingest/drop_duplicates")
+    counts = writer.rows("ingest/counts")[0]
+    n_loaded, n_quarantined = counts["n_loaded"], counts["n_quarantined"]
+    return n_loaded, counts["n_lines"] - n_quarantined - n_loaded, n_quarantined
+
+
+def _worst(writer: Writer) -> str | None:
+    """Name the reasons of the staged file's refused lines, most frequent first."""
+    reasons = writer.rows("ingest/rejects")
+    return ", ".join(f"{row['n_lines']:,} {row['reason']}" for row in reasons[:3]) or None
+
+
+def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
     """Put the file's judged lines into the staging table; return the numbers of all lines and of blank ones."""
-    log_format = FORMATS[source.format]
+    source, log_format = reading.source, FORMATS[reading.source.format]
     writer.run("ingest/clear_staged")
     n_lines = n_blank = 0
-    for block in lines.read_blocks(path, sha256):
+    for block in lines.read_blocks(reading.path, sha256):
         n_lines += block.n_lines
         n_blank += block.n_blank
         writer.insert_rows(
@@ -177,11 +250,11 @@ def _stage(writer: Writer, source: SourceSettings, path: Path, sha256: str, now:
                 deployment=source.deployment,
                 epoch_unit=source.epoch_unit,
                 naive_is_utc=source.timezone == "UTC",
-                latest_us=to_us(now) + CLOCK_SKEW_US,
+                latest_us=to_us(reading.now) + CLOCK_SKEW_US,
                 ttft_basis=log_format.ttft_basis,
                 cached_basis=log_format.cached_basis,
                 source_name=source.name,
-                source_file=path_text(path),
+                source_file=reading.name,
                 source_sha256=sha256,
             )
     return n_lines, n_blank
@@ -196,22 +269,24 @@ def _too_many(writer: Writer, n_quarantined: int, n_lines: int, source: SourceSe
     )
 
 
-def _write_lake(writer: Writer, sha256: str) -> None:
-    """Write the fresh requests by day; give lake files that lost a record a successor without it."""
+def _write_lake(writer: Writer, identity: str, window_days: int) -> None:
+    """Write the fresh requests by day; give lake files that lost a record a successor without it; mark the hours."""
     for lost in writer.rows("ingest/superseded_files"):
-        name = hashlib.sha256(f"{lost['file']} {sha256}".encode()).hexdigest()[:16]
+        name = hashlib.sha256(f"{lost['file']} {identity}".encode()).hexdigest()[:16]
         relative = Path(lost["file"]).parent / f"{name}.parquet"
         size = writer.write_parquet("ingest/survivors_of_file", relative, file=lost["file"])
         writer.run("ingest/forget_file", file=lost["file"])
-        _list_in_lake(writer, relative, lost["day_index"], lost["n_requests"] - lost["n_lost"], size)
+        _list_in_lake(writer, relative, lost, size)
     for day in writer.rows("ingest/fresh_days"):
-        relative = Path("lake") / f"day={day_text(day['day_index'])}" / f"{sha256[:16]}.parquet"
+        relative = Path("lake") / f"day={day_text(day['day_index'])}" / f"{identity[:16]}.parquet"
         size = writer.write_parquet("ingest/fresh_of_day", relative, day_index=day["day_index"])
-        _list_in_lake(writer, relative, day["day_index"], day["n_requests"], size)
+        _list_in_lake(writer, relative, day, size)
+    _mark_dirty(writer, [row["hour_index"] for row in writer.rows("ingest/touched_hours")], window_days)
 
 
-def _list_in_lake(writer: Writer, relative: Path, day_index: int, n_requests: int, size_bytes: int) -> None:
-    row = {"file": str(relative), "day_index": day_index, "n_requests": n_requests, "size_bytes": size_bytes}
+def _list_in_lake(writer: Writer, relative: Path, counted: dict[str, Any], size_bytes: int) -> None:
+    columns = ("day_index", "last_day_index", "n_requests")
+    row = {"file": str(relative), "size_bytes": size_bytes} | {name: counted[name] for name in columns}
     writer.insert_rows("ops.lake_files", [row])
 
 
@@ -229,17 +304,17 @@ def _mark_dirty(writer: Writer, hours: list[int], window_days: int) -> None:
     writer.insert_rows("ops.dirty_days", [{"day_index": day} for day in later])
 
 
-def _reject(writer: Writer, path: Path, fault: RejectedFileError, manifest: dict[str, Any]) -> None:
+def _reject(writer: Writer, reading: _Reading, fault: RejectedFileError) -> None:
     """Record a file of which nothing is loaded: its counts are unknown, its reason is kept."""
-    sha256 = _identity_of_rejected(path)
+    sha256 = _identity_of_rejected(reading.path)
     if writer.rows("ops/known_content", content_sha256=sha256):
         return
-    _forget_rejection(writer, path)
-    row = manifest | {
+    _forget_rejection(writer, reading.path)
+    row = reading.manifest() | {
         "content_sha256": sha256, "status": "rejected", "reason": fault.reason, "detail": fault.detail, "loaded": 0,
     }  # fmt: skip
     writer.insert_rows("ops.ingest_files", [row])
-    fate = {"content_sha256": sha256, "source_file": manifest["path"], "reason": fault.reason, "excerpt": fault.detail}
+    fate = {"content_sha256": sha256, "source_file": reading.name, "reason": fault.reason, "excerpt": fault.detail}
     writer.insert_rows("ops.quarantine", [fate])
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from models import service_time
 from models.uncertainty import index_interval
+from pipelines.times import to_hour
 from pipelines.verdict import Verdict
 from pipelines.verdicts import moments_of
 from pipelines.warehouse import Reader
@@ -137,6 +138,7 @@ def _verdict(
         "n_requests": traffic["n_requests"],
         "n_failed": traffic["n_failed"],
         "reasons": tuple(codes),
+        "last_hour": to_hour(traffic["last_hour"]),
     }
     known |= {
         name: last.get(name)
@@ -146,7 +148,7 @@ def _verdict(
         known |= _worth(law, draws, moments_of(traffic), last["price_ratio"])
         floor, leaves, depth = floor_and_exit(bathtub)
         known |= {"floor_hit_rate": floor, "exit_hit_rate": leaves, "floor_depth": depth}
-        known["lost_per_day"] = sum(hour["lost_per_hour"] for hour in hours if hour["lost_per_hour"] is not None)
+        known["lost_24h"] = sum(hour["lost_per_hour"] for hour in hours if hour["lost_per_hour"] is not None)
         known["lever"] = _lever(known, law, moments_of(traffic))
     return Verdict(**known)
 

@@ -115,7 +115,7 @@ def trusted_verdict(deployment: DeploymentReport) -> Verdict:
         exit_hit_rate=None,
         floor_depth=None,
         side=None,
-        lost_per_day=None,
+        lost_24h=None,
         lever=None,
     )
 
@@ -147,11 +147,11 @@ def _summary(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
     said = [f"{len(inside)} of {_deployments(len(verdicts))} {'is' if len(inside) == 1 else 'are'} in the valley."]
     losses: dict[str | None, list[float]] = defaultdict(list)
     for verdict in inside:
-        if verdict.lost_per_day is not None and display.known(verdict.lost_per_day):
-            losses[verdict.currency].append(verdict.lost_per_day)
+        if verdict.lost_24h is not None and display.known(verdict.lost_24h):
+            losses[verdict.currency].append(verdict.lost_24h)
     if losses:
         amounts = [display.money(math.fsum(lost), currency) for currency, lost in losses.items()]
-        said.append(f"What that costs a day: {' and '.join(amounts)}.")
+        said.append(f"What that cost in 24 hours: {' and '.join(amounts)}.")
     if missing := len(inside) - sum(len(lost) for lost in losses.values()):
         said.append(f"For {missing} of them the cost is not known.")
     if undecided:

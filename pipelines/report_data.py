@@ -17,7 +17,7 @@ from pipelines.overview import Overview, overviews
 from pipelines.report import render_report, write_report
 from pipelines.report_input import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, Report
 from pipelines.times import to_hour
-from pipelines.warehouse import Reader, Warehouse
+from pipelines.warehouse import Reader, Warehouse, Writer
 
 CURVE_GRID = np.round(np.arange(0.0, 0.991, 0.01), 2)
 
@@ -34,6 +34,23 @@ def publish_report(warehouse: Warehouse, now: datetime) -> Path:
     path = report_path(warehouse)
     write_report(html, path)
     return path
+
+
+def finish_publishing(writer: Writer) -> None:
+    """Note that snapshot and report show everything that was judged."""
+    writer.run("ops/clean_unpublished_days")
+
+
+def publish_if_behind(warehouse: Warehouse, now: datetime) -> None:
+    """Publish what was judged and never published: a run that died in between must not leave readers in the past."""
+    with warehouse.writer() as writer:
+        if writer.rows("ops/unpublished_days") or not warehouse.snapshot.exists():
+            writer.publish()
+        elif report_path(warehouse).exists():
+            return
+    publish_report(warehouse, now)
+    with warehouse.writer() as writer:
+        finish_publishing(writer)
 
 
 def _report(reader: Reader, now: datetime) -> Report:
@@ -77,7 +94,8 @@ def _hour(row: dict[str, Any]) -> HourRow:
         state=row["state"],
         side=row["side"],
         lost_per_hour=row["lost_per_hour"],
-        reasons=tuple(code for code in row["reasons"].split(",") if code),
+        # That there is no exit is said once, with the verdict; in every hour it would drown what is particular to one.
+        reasons=tuple(code for code in row["reasons"].split(",") if code and code != "no_exit"),
     )
 
 

@@ -5,6 +5,9 @@ Belongs here: schedules and sensors. Does not belong here: which hours are dirty
 
 import dagster as dg
 
+PUBLISHED = ("snapshot", "report")
+"""Assets that a run of several days leaves to its last day."""
+
 daily = dg.define_asset_job("daily", selection=dg.AssetSelection.all(), executor_def=dg.in_process_executor)
 """The whole job, from logs to report, for one UTC day."""
 

@@ -34,7 +34,7 @@ class WarehouseSettings(_Section):
     """Where results live."""
 
     path: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")] = "warehouse"
-    memory_limit: Annotated[str, Field(pattern=r"^[0-9]+(MB|GB|MiB|GiB)$")] = "1GiB"
+    memory_limit: Annotated[str, Field(pattern=r"^[1-9][0-9]*(MB|GB|MiB|GiB)$")] = "1GiB"
     """Memory DuckDB may use before it spills to the warehouse's own temporary folder."""
 
 
@@ -176,6 +176,10 @@ def _fault(fault: Any) -> str:
     if fault["type"] in ("tuple_type", "model_type", "dict_type"):
         brackets = "[[{}]]" if place.split(".")[0] in ("sources", "prices") else "[{}]"
         return f"{place}: must be a section, written {brackets.format(place.split('.')[0])}"
+    if fault["type"].startswith("date_"):
+        return f"{place}: must be a date written without quotes, such as 2026-01-01, not {fault['input']!r}"
+    if place.endswith("currency"):
+        return f"{place}: must be three capital letters, such as USD, not {fault['input']!r}"
     message = str(fault["msg"]).removeprefix("Value error, ")
     value = fault["input"]
     return f"{place}: {message}" + ("" if isinstance(value, dict) else f", not {value!r}")

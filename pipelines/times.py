@@ -9,6 +9,8 @@ US_PER_HOUR = 3_600_000_000
 US_PER_DAY = 86_400_000_000
 HOURS_PER_DAY = 24
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST_DAY = date(2020, 1, 1)
+"""No log of this kind is older: arrivals before it are quarantined (`timestamp_before_2020`)."""
 
 
 def to_us(instant: datetime) -> int:

@@ -5,6 +5,7 @@ Belongs here: the values and their units.  Does not belong here: how they are fo
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +15,8 @@ class Verdict:
 
     Hit rates, shares and ratios are dimensionless, in [0, 1]; `revenue_index` and its interval are 1 where a busy
     second earns as much as without a cache; `floor_depth` is 1 − index at the floor; prices are in `currency` per
-    million tokens; `lost_per_day` is in `currency` and positive where the cache loses money.
+    million tokens; `lost_24h` is in `currency`, of the last 24 hours of
+    traffic, and positive where the cache loses money; `last_hour` is the newest hour with traffic, UTC.
     `state`, `side` and `regime` are words of the vocabulary, `reasons` reason codes, `lever` a code or a sentence.
     """
 
@@ -32,7 +34,8 @@ class Verdict:
     side: str | None = None
     regime: str | None = None
     busy_share: float | None = None
-    lost_per_day: float | None = None
+    lost_24h: float | None = None
+    last_hour: datetime | None = None
     currency: str | None = None
     lever: str | None = None
     reasons: tuple[str, ...] = ()

@@ -112,7 +112,7 @@ def _observe_hour(
         }
     if curve is None or curve.law is None or not curve.is_trustworthy:
         reasons += curve.reasons if curve and curve.reasons else ["no_curve"]
-    elif price is not None and traffic["miss_tokens"] + traffic["cached_tokens"] > 0:
+    elif price is not None and traffic["reported_input_tokens"]:
         row |= _index(traffic, curve, row["price_ratio"], price)
         row |= _closed_forms(curve, row["price_ratio"])
         if reasons:
@@ -146,6 +146,10 @@ def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
 
 
 def _traffic_reasons(traffic: dict[str, Any], policy: PolicySettings) -> list[str]:
+    if traffic["n_requests"] == 0:
+        return ["all_failed"]
+    if traffic["n_reported"] == 0:
+        return ["not_reported"]
     reasons = []
     if traffic["n_rated"] < policy.min_requests:
         reasons.append("low_traffic")

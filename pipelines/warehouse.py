@@ -223,7 +223,8 @@ class Writer:
         query = queries.load(name)
         relation = self._connection.sql(query.text, params=query.bind(params) or None)
         relation.write_parquet(str(aside), compression="zstd")
-        aside.chmod(0o600)
+        # Never written again: a slip of a hand or of a tool should meet a closed door.
+        aside.chmod(0o400)
         _sync_rename(aside, target)
         return target.stat().st_size
 

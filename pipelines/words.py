@@ -12,7 +12,7 @@ from pipelines.verdict import Verdict
 
 _STATES = {
     "in_valley": "in the valley",
-    "escaped": "out of the valley",
+    "escaped": "escaped",
     "no_valley": "no valley",
     "unknown": "cannot tell",
 }
@@ -43,6 +43,7 @@ _REASONS = {
     "stale": "no new data has arrived",
     "held": "the evidence allows no new decision, so the last decided state is kept",
     "not_reported": "the log does not report cached tokens",
+    "all_failed": "every request failed",
 }
 _HELD = "held"
 
@@ -118,8 +119,8 @@ def verdict_details(verdict: Verdict) -> tuple[str, ...]:
     said = [_earning_sentence(verdict)]
     if verdict.side is not None and verdict.state != "no_valley":
         said.append(f"One more hit {side_words(verdict.side)}.")
-    if verdict.lost_per_day is not None and known(verdict.lost_per_day) and verdict.lost_per_day > 0:
-        said.append(f"That costs about {money(verdict.lost_per_day, verdict.currency)} a day.")
+    if verdict.lost_24h is not None and known(verdict.lost_24h) and verdict.lost_24h > 0:
+        said.append(f"That cost about {money(verdict.lost_24h, verdict.currency)} in its last 24 hours.")
     said.append(_shape_sentence(verdict))
     if is_held(verdict.reasons):
         said.append(f"The state is not new, {because(verdict.reasons)}.")

@@ -31,7 +31,22 @@ def judge_day(writer: Writer, day_index: int, settings: Settings, now: datetime)
         episodes = _replace_episodes(writer, settings.policy)
         n_alerts = _write_alerts(writer, episodes, now)
         writer.run("ops/clean_day", day_index=day_index)
+        writer.insert_rows("ops.unpublished_days", [{"day_index": day_index}])
     return {"hours": n_hours, "episodes": len(episodes), "new_alerts": n_alerts}
+
+
+def mark_changed_judgement(writer: Writer, settings: Settings) -> bool:
+    """Mark every judged day dirty when prices or policy are not those it was judged with; say whether."""
+    judgement = repr((settings.prices, settings.policy))
+    fingerprint = hashlib.sha256(judgement.encode()).hexdigest()
+    before = [row["fingerprint"] for row in writer.rows("ops/judged_with")]
+    if before == [fingerprint]:
+        return False
+    with writer.transaction():
+        n_days = writer.insert("ops.dirty_days", "ops/mark_judged_days_dirty")
+        writer.run("ops/clear_judged_with")
+        writer.insert_rows("ops.judged_with", [{"fingerprint": fingerprint}])
+    return n_days > 0
 
 
 def episode_key(deployment: str, policy_version: int, entered_hour_index: int) -> str:
@@ -80,9 +95,21 @@ def _replace_episodes(writer: Writer, policy: PolicySettings) -> list[dict[str, 
 
 
 def _write_alerts(writer: Writer, episodes: list[dict[str, Any]], now: datetime) -> int:
-    """Record each episode's entry and exit once, whatever is judged again."""
-    written = {(row["dedup_key"], row["kind"]) for row in writer.rows("valley/written_alerts")}
-    alerts = []
+    """Record each episode's entry and exit once, whatever is judged again; retract the entry of an episode that late
+    data or other prices have undone, so that no pager stays open for it.
+    """
+    recorded = writer.rows("valley/written_alerts")
+    written = {(row["dedup_key"], row["kind"]) for row in recorded}
+    standing = {episode["dedup_key"] for episode in episodes}
+    undone = [row for row in recorded if row["kind"] == "entry" and row["dedup_key"] not in standing]
+    alerts = [
+        {
+            "dedup_key": row["dedup_key"], "kind": "retracted", "deployment": row["deployment"],
+            "hour_index": row["hour_index"], "message": _retraction(row), "written_us": to_us(now),
+        }
+        for row in undone
+        if (row["dedup_key"], "retracted") not in written
+    ]  # fmt: skip
     for episode in episodes:
         for kind, hour in (("entry", episode["entered_hour_index"]), ("exit", episode["left_hour_index"])):
             if hour is not None and (episode["dedup_key"], kind) not in written:
@@ -92,6 +119,13 @@ def _write_alerts(writer: Writer, episodes: list[dict[str, Any]], now: datetime)
                 })  # fmt: skip
     writer.insert_rows("ops.alert_outbox", alerts)
     return len(alerts)
+
+
+def _retraction(row: dict[str, Any]) -> str:
+    return (
+        f"{ascii(row['deployment'])[1:-1]} was not in the valley at {hour_text(row['hour_index'])} after all: "
+        "data or prices that came later changed the verdict"
+    )
 
 
 def _message(episode: dict[str, Any], kind: str) -> str:

@@ -4,7 +4,7 @@ import dagster as dg
 
 from pipelines.assets.mart import hit_rate_histogram
 from pipelines.partitions import DAILY_UTC
-from pipelines.report_data import publish_report
+from pipelines.report_data import finish_publishing, publish_report
 from pipelines.resources import Workplace
 
 
@@ -22,8 +22,10 @@ def snapshot(workplace: Workplace) -> dg.MaterializeResult[None]:
     return dg.MaterializeResult(metadata={"path": dg.MetadataValue.path(str(path)), "bytes": path.stat().st_size})
 
 
-@dg.asset(partitions_def=DAILY_UTC, group_name="published", kinds={"html"}, deps=[snapshot])
+@dg.asset(partitions_def=DAILY_UTC, group_name="published", kinds={"html"}, pool="duckdb_write", deps=[snapshot])
 def report(workplace: Workplace) -> dg.MaterializeResult[None]:
     """The page people read: one self-contained HTML file."""
     path = publish_report(workplace.warehouse(), workplace.now())
+    with workplace.writer() as writer:
+        finish_publishing(writer)
     return dg.MaterializeResult(metadata={"path": dg.MetadataValue.path(str(path))})

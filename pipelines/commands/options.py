@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from pipelines.errors import UsageError
@@ -28,6 +28,6 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def utc_date(text: str) -> date:
     """Read YYYY-MM-DD."""
     try:
-        return date.fromisoformat(text)
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
     except ValueError:
         raise UsageError(f"{text!r} is no date: write a UTC date as YYYY-MM-DD") from None

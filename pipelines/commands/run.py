@@ -29,7 +29,7 @@ def add_to(commands: Any) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run the job and print the valley table."""
+    """Run the job and print the valley table; exit with 1 when a file was refused: a person must look."""
     outcome = run(options.config, days=_days(options), tell=tell)
     settings = load_settings(options.config)
     warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
@@ -37,8 +37,8 @@ def execute(options: argparse.Namespace) -> int:
     print(f"report: {report_path(warehouse)}")
     rejected = [file for file in outcome.files if file.status == "rejected"]
     if rejected:
-        tell(f"{len(rejected)} files were rejected; see the view ingest_files for each reason")
-    return 0
+        tell(f"{len(rejected)} sources or files were refused, as said above; the view ingest_files keeps the reasons")
+    return 1 if rejected else 0
 
 
 def _days(options: argparse.Namespace) -> list[date] | None:

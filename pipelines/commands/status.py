@@ -37,7 +37,7 @@ def print_status(warehouse: Warehouse, *, as_json: bool = False) -> None:
         write_json([{"deployment": row.deployment, **asdict(row.verdict)} for row in found])
         return
     write_table(
-        ("deployment", "hit rate", "index", "90 % interval", "state", "lost per day", "lever"),
+        ("deployment", "newest hour", "hit rate", "index", "90 % interval", "state", "hits in 24 h", "lever"),
         [_row(row) for row in found],
     )
 
@@ -45,18 +45,28 @@ def print_status(warehouse: Warehouse, *, as_json: bool = False) -> None:
 def _row(seen: Overview) -> tuple[str, ...]:
     verdict = seen.verdict
     state = (verdict.state or "unknown").replace("_", " ")
-    reason = verdict.lever or ""
-    if state == "unknown":
-        reason = words.because(verdict.reasons)
+    note = verdict.lever or ""
+    if state == "unknown" or words.is_held(verdict.reasons):
+        note = words.because(verdict.reasons)
+    if words.is_held(verdict.reasons):
+        state = f"{state} (held)"
     return (
         seen.deployment,
+        "?" if verdict.last_hour is None else verdict.last_hour.strftime("%Y-%m-%d %H:00"),
         _known(verdict.hit_rate, "{:.3f}"),
         _known(verdict.revenue_index, "{:.3f}"),
         f"{verdict.index_low:.3f}–{verdict.index_high:.3f}" if verdict.index_low is not None else "?",
         state,
-        f"{verdict.lost_per_day:,.2f} {verdict.currency}" if verdict.lost_per_day is not None else "?",
-        reason,
+        _money(verdict.lost_24h, verdict.currency),
+        note,
     )
+
+
+def _money(lost: float | None, currency: str | None) -> str:
+    """Say what the cache hits of 24 hours cost or earned, against the same busy seconds without a cache."""
+    if lost is None:
+        return "?"
+    return f"{'cost' if lost > 0 else 'earned'} {abs(lost):,.2f} {currency}"
 
 
 def _known(value: float | None, pattern: str) -> str:

@@ -3,8 +3,8 @@
 -- params: first_hour BIGINT, last_hour BIGINT (inclusive)
 -- reads: mart.hourly_hit_rate
 -- units: tokens
--- why: deployments with traffic in the window, and how much of it reports cached tokens; none where the window's last
---      day has no request at all, so that a day which lost its requests to earlier records leaves no curve behind
+-- why: deployments with traffic in the window, and how much of it reports cached tokens; only those with
+--      traffic on the window's last day, so that a curve belongs to a day that it can be used for
 select
   deployment,
   sum(n_requests)::bigint as n_requests,
@@ -12,11 +12,7 @@ select
   sum(n_rated)::bigint as n_rated,
   sum(reported_input_tokens)::bigint as reported_input_tokens
 from mart.hourly_hit_rate
-where
-  hour_index between $first_hour and $last_hour
-  and exists (
-    select 1 from mart.hourly_hit_rate
-    where hour_index between $last_hour - 23 and $last_hour
-  )
+where hour_index between $first_hour and $last_hour
 group by deployment
+having max(hour_index) > $last_hour - 24
 order by deployment

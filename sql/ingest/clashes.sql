@@ -3,7 +3,7 @@
 -- params: none
 -- reads: fresh, lake
 -- units: microseconds
--- why: the earlier record wins, whichever file was read first: by arrival, then content hash, then line
+-- why: the record that precedes wins (ingest/macros/precedence), whichever file was read first; equal ones stay as they are
 create or replace temp table clashes as
 select
   fresh.deployment,
@@ -11,7 +11,12 @@ select
   lake.filename,
   lake.source_sha256,
   lake.arrived_us as lake_arrived_us,
-  (fresh.arrived_us, fresh.source_sha256, fresh.source_line)
-    < (lake.arrived_us, lake.source_sha256, lake.source_line) as is_superseded
+  precedence(
+        fresh.outcome, fresh.output_tokens, fresh.arrived_us, fresh.input_tokens, fresh.cached_tokens, fresh.cache_write_tokens,
+        fresh.queue_us, fresh.prefill_us, fresh.ttft_us, fresh.e2e_us, fresh.instance, fresh.model, fresh.session_id
+  ) < precedence(
+        lake.outcome, lake.output_tokens, lake.arrived_us, lake.input_tokens, lake.cached_tokens, lake.cache_write_tokens,
+        lake.queue_us, lake.prefill_us, lake.ttft_us, lake.e2e_us, lake.instance, lake.model, lake.session_id
+  ) as is_superseded
 from fresh
 inner join lake on fresh.deployment = lake.deployment and fresh.request_id = lake.request_id

@@ -3,7 +3,7 @@
 -- params: none
 -- reads: staged
 -- units: tokens; microseconds
--- why: of several lines with one identity the earliest arrival counts, then the earliest line
+-- why: of several lines with one identity the one that precedes counts (ingest/macros/precedence)
 create or replace temp table fresh as
 select
   request_id,
@@ -33,4 +33,12 @@ select
   source_sha256
 from staged
 where reason is null
-qualify row_number() over (partition by deployment, request_id order by arrived_us asc, source_line asc) = 1
+qualify row_number() over (
+  partition by deployment, request_id
+  order by
+    precedence(
+        outcome, output_tokens, arrived_us, input_tokens, cached_tokens, cache_write_tokens,
+        queue_us, prefill_us, ttft_us, e2e_us, instance, model, session_id
+    ) asc,
+    source_line asc
+) = 1

@@ -4,7 +4,10 @@
 -- reads: fresh
 -- units: day_index
 -- why: one Parquet file a day
-select arrived_us // 86400000000 as day_index, count(*) as n_requests
+select
+  arrived_us // 86400000000 as day_index,
+  max(arrived_us + coalesce(ttft_us, 0)) // 86400000000 as last_day_index,
+  count(*) as n_requests
 from fresh
 group by arrived_us // 86400000000
 order by day_index

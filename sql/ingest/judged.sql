@@ -22,7 +22,7 @@ timed as (
     *,
     case
       when regexp_full_match(
-        arrived_text, '\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)'
+        arrived_text, '\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)'
       ) then epoch_us(try_cast(arrived_text as timestamptz))
       when
         $naive_is_utc
@@ -36,9 +36,12 @@ timed as (
     case
       when status_text is null then 'ok'
       when try_cast(status_text as bigint) between 200 and 299 then 'ok'
-      when status_text in ('ok', 'success', 'succeeded', 'completed', 'true') then 'ok'
-      when status_text in ('499', 'aborted', 'cancelled', 'canceled') then 'aborted'
-      else 'failed'
+      when status_text in ('499', 'aborted', 'abort', 'cancelled', 'canceled') then 'aborted'
+      when try_cast(status_text as bigint) is not null then 'failed'
+      when status_text in (
+        'ok', 'success', 'succeeded', 'complete', 'completed', 'finished', 'done', 'true', 'stop', 'length', 'tool_calls'
+      ) then 'ok'
+      when status_text in ('error', 'failed', 'failure', 'false', 'timeout', 'rejected') then 'failed'
     end as outcome
   from shaped
 ),
@@ -77,7 +80,7 @@ faulted as (
         name_fault(instance),
         name_fault(model),
         name_fault(session_id),
-        case when not is_absent(status) and status_text is null then 'status_not_understood' end
+        case when outcome is null or (not is_absent(status) and status_text is null) then 'status_not_understood' end
       )
     end as reason
   from timed

@@ -4,7 +4,11 @@
 -- reads: clashes, ops.lake_files
 -- units: none
 -- why: files of the lake that hold a record which lost its place
-select lake_files.file, lake_files.day_index, count(*) as n_lost, max(lake_files.n_requests) as n_requests
+select
+  lake_files.file,
+  lake_files.day_index,
+  max(lake_files.last_day_index) as last_day_index,
+  max(lake_files.n_requests) - count(*) as n_requests
 from clashes
 inner join ops.lake_files as lake_files on ends_with(clashes.filename, '/' || lake_files.file)
 where clashes.is_superseded

@@ -4,6 +4,6 @@
 -- reads: ops.ingest_files
 -- units: bytes; nanoseconds
 -- why: a file untouched since it was read needs no second look
-select status, reason
+select status, reading, quarantined
 from ops.ingest_files
 where path = $path and size_bytes = $size_bytes and modified_ns = $modified_ns

@@ -3,7 +3,7 @@
 -- params: none
 -- reads: mart.throughput_curve
 -- units: tokens/s; seconds
--- why: the newest curve of each deployment
+-- why: the curve of each deployment's newest day with traffic
 select
   deployment,
   day_index,
@@ -24,6 +24,8 @@ select
   residual_scale,
   trustworthy,
   reasons
-from mart.throughput_curve
-qualify row_number() over (partition by deployment order by day_index desc) = 1
+from mart.throughput_curve as curve
+where day_index = (
+  select max(hour_index) // 24 from mart.hourly_hit_rate as hourly where hourly.deployment = curve.deployment
+)
 order by deployment

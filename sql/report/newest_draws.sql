@@ -10,6 +10,8 @@ select
   c,
   q,
   k
-from mart.curve_draws
-qualify dense_rank() over (partition by deployment order by day_index desc) = 1
+from mart.curve_draws as draws
+where day_index = (
+  select max(hour_index) // 24 from mart.hourly_hit_rate as hourly where hourly.deployment = draws.deployment
+)
 order by deployment, draw

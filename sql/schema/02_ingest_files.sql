@@ -9,6 +9,7 @@ create table if not exists ops.ingest_files (
   path varchar not null,
   source_name varchar not null,
   format varchar not null,
+  reading varchar not null,
   size_bytes bigint not null,
   modified_ns bigint not null,
   status varchar not null,

@@ -4,5 +4,10 @@
 -- reads: ops.alert_outbox
 -- units: none
 -- why: alerts already recorded: the same episode never opens twice
-select dedup_key, kind
+select
+  dedup_key,
+  kind,
+  deployment,
+  hour_index
 from ops.alert_outbox
+order by hour_index, deployment, kind

@@ -117,11 +117,21 @@ def test_run_does_the_days_of_a_range(place: Place, capsys: pytest.CaptureFixtur
     assert [row["hour_utc"].day for row in hours] == [25, 26]
 
 
-def test_run_exits_with_0_and_tells_of_a_rejected_file(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_exits_with_1_and_tells_of_a_rejected_file(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     place.write("good.jsonl", [request(1)])
     place.write("bad.jsonl.gz", b"\x1f\x8b\x08\x00cut")
-    assert place.valleywatch("run") == 0
-    assert "1 files were rejected" in capsys.readouterr().err
+    assert place.valleywatch("run") == 1
+    printed = capsys.readouterr()
+    assert "bad.jsonl.gz: rejected (gzip_truncated" in printed.err
+    assert "pool" in printed.out
+
+
+def test_a_source_that_is_not_there_does_not_stop_the_others(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    place.configure('[[sources]]\nname = "gone"\nformat = "canonical"\npath = "gone/*.jsonl"\n' + SOURCE)
+    place.write("a.jsonl", [request(1)])
+    assert place.valleywatch("run") == 1
+    assert "source 'gone': no such folder" in capsys.readouterr().err
+    assert place.rows("select count(*) as n from requests") == [{"n": 1}]
 
 
 def test_ingest_exits_with_1_when_a_file_is_rejected(place: Place, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines import lines
+from pipelines.inbox import Found
 from pipelines.warehouse import Writer
 from tests.conftest import REPO
 from tests.place import Place, as_bytes, request
@@ -289,7 +290,7 @@ def test_a_load_that_fails_half_way_leaves_nothing_to_be_seen(
 
 def test_a_file_gone_between_listing_and_reading_is_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     path = place.write("a.jsonl", DATA)
-    monkeypatch.setattr("pipelines.ingest.find_files", lambda *_: [path])
+    monkeypatch.setattr("pipelines.ingest.find_files", lambda *_: Found((path,)))
     path.unlink()
     (outcome,) = place.ingest()
     assert outcome.status == "rejected"

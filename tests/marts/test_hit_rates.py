@@ -46,22 +46,26 @@ def expected_hours(rows: list[Row]) -> list[Row]:
         served = [row for row in group if row["status"] == 200]
         told = [(row["input_tokens"], row["cached_tokens"]) for row in served if row["cached_tokens"] is not None]
         ppb = sorted(10**9 * cached // total for total, cached in told if total)
-        n, total, hit = len(ppb), sum(t for t, _ in told), sum(c for _, c in told)
+        n = len(ppb)
+        total, hit = (sum(t for t, _ in told), sum(c for _, c in told)) if told else (None, None)
+        moments = {"sum_miss_cached": 0, "sum_miss_sq": 0, "sum_cached_sq": 0, "sum_input_sq": 0}
+        for t, c in told:
+            moments["sum_miss_cached"] += (t - c) * c
+            moments["sum_miss_sq"] += (t - c) ** 2
+            moments["sum_cached_sq"] += c * c
+            moments["sum_input_sq"] += t * t
         found.append({
             "deployment": deployment, "hour_utc": hour, "n_requests": len(served), "n_failed": len(group) - len(served),
             "n_reported": len(told), "input_tokens": sum(row["input_tokens"] for row in served),
-            "reported_input_tokens": total, "cached_tokens": hit, "miss_tokens": total - hit,
-            "output_tokens": sum(row["output_tokens"] for row in served),
+            "reported_input_tokens": total, "cached_tokens": hit, "miss_tokens": total - hit if told else None,
+            "output_tokens": sum(row["output_tokens"] for row in served) if served else None,
             "hit_rate": hit / total if total else None,
             "mean_request_hit_rate": sum(ppb) / n / 1e9 if n else None,
             "p10": rank(ppb, 10), "p50": rank(ppb, 50), "p90": rank(ppb, 90),
             "share_zero": sum(t > 0 and c == 0 for t, c in told) / n if n else None,
             "share_over_99": sum(100 * c > 99 * t for t, c in told) / n if n else None,
             "coverage": len(told) / len(served) if served else None,
-            "sum_miss_cached": Decimal(sum((t - c) * c for t, c in told)),
-            "sum_miss_sq": Decimal(sum((t - c) ** 2 for t, c in told)),
-            "sum_cached_sq": Decimal(sum(c * c for _, c in told)),
-            "sum_input_sq": Decimal(sum(t * t for t, _ in told)),
+            **{name: Decimal(value) if told else None for name, value in moments.items()},
         })  # fmt: skip
     return found
 

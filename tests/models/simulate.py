@@ -1,6 +1,7 @@
 """A first-come-first-served server of known service times, and its busy rows by plain Python.
 
-The rows are computed here request by request, the way design.md §4 words it, independently of any SQL.
+The rows are computed here request by request, independently of any SQL: an instance was busy on a request's account
+from the previous first token, or from the earliest start among requests not yet answered if later, to its first token.
 """
 
 from __future__ import annotations

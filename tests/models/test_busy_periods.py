@@ -171,7 +171,12 @@ def test_two_hours_are_resampled_in_smaller_blocks(day):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.lists(st.sampled_from([0.0, 1.0, 3.5, 1e6, 1e12, float("nan")]), min_size=6, max_size=6), max_size=40)
+    st.lists(
+        st.lists(
+            st.sampled_from([0.0, 0.1, 1.0, 2.0, 3.5, 60.0, 1e4, 1e6, 1e12, float("nan")]), min_size=6, max_size=6
+        ),
+        max_size=40,
+    )
 )
 def test_no_rows_whatever_raise_or_give_trust(table):
     found = fit(rows_from([[i // 9, *row] for i, row in enumerate(table)]), n_draws=5)

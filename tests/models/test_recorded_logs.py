@@ -41,8 +41,8 @@ def read_fleet(folder, deployment):
 @pytest.mark.parametrize(("length", "tps0", "a"), [(8192, 2048, 0.337), (4096, 2920, 0.267)])
 def test_a_real_engine_follows_the_articles_line(llama_log, length, tps0, a):
     found = read_sweep(llama_log(f"sweep_L{length}_ub512.jsonl"))
-    assert found.curve.tps0 == pytest.approx(tps0, rel=0.02)
-    assert found.curve.a == pytest.approx(a, abs=0.02)
+    assert found.curve.tps0 == pytest.approx(tps0, rel=0.001)
+    assert found.curve.a == pytest.approx(a, abs=0.001)
     assert found.median_deviation <= 0.04
     assert found.worst_deviation <= 0.1
     assert found.curve.trustworthy

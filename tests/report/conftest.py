@@ -40,7 +40,7 @@ def in_valley() -> DeploymentReport:
             side="ascending",
             regime="capacity_limited",
             busy_share=0.83,
-            lost_per_day=1234.5,
+            lost_24h=1234.5,
             currency="USD",
             lever="reach_exit",
             coverage=0.998,

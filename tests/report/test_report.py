@@ -78,7 +78,7 @@ def test_unknown_is_never_a_number(all_unknown: DeploymentReport) -> None:
 
 def test_not_a_number_is_not_known() -> None:
     nan, inf = float("nan"), float("inf")
-    verdict = Verdict(state="in_valley", hit_rate=nan, revenue_index=inf, lost_per_day=nan, floor_hit_rate=nan)
+    verdict = Verdict(state="in_valley", hit_rate=nan, revenue_index=inf, lost_24h=nan, floor_hit_rate=nan)
     hours = (HourRow(hour_utc=NOW, hit_rate=nan, revenue_index=nan, lost_per_hour=inf),)
     curve = CurveView(trustworthy=True, tps0=nan, points=((nan, 1.0, 3), (0.5, inf, 3)), law=((0.0, nan), (1.0, nan)))
     page = DeploymentReport(name="x", verdict=verdict, hours=hours, curve=curve)
@@ -112,10 +112,10 @@ def test_losses_of_two_currencies_are_not_added(in_valley: DeploymentReport) -> 
 
     report = Report(
         generated_at=NOW,
-        deployments=(named("a"), named("b"), named("c", currency="EUR"), named("d", lost_per_day=None)),
+        deployments=(named("a"), named("b"), named("c", currency="EUR"), named("d", lost_24h=None)),
     )
     html = render_report(report)
-    assert "What that costs a day: 2,469.00 USD and 1,234.50 EUR." in html
+    assert "What that cost in 24 hours: 2,469.00 USD and 1,234.50 EUR." in html
     assert "For 1 of them the cost is not known." in html
 
 

@@ -48,7 +48,7 @@ def test_a_reason_is_said_once() -> None:
 
 
 def test_unknown_state_gives_the_reason_and_no_number() -> None:
-    said = verdict_sentence(Verdict(state="unknown", revenue_index=0.5, lost_per_day=3.0, reasons=("no_price",)))
+    said = verdict_sentence(Verdict(state="unknown", revenue_index=0.5, lost_24h=3.0, reasons=("no_price",)))
     assert said == "Cannot tell, because no price is configured for this deployment."
 
 
@@ -63,15 +63,16 @@ def test_a_verdict_is_said_whole() -> None:
             floor_hit_rate=0.6,
             floor_depth=0.12,
             side="descending",
-            lost_per_day=20.0,
+            lost_24h=20.0,
             currency="USD",
             reasons=("no_exit",),
         )
     )
     assert said == (
         "In the valley. At a hit rate of 50.0 %, a busy second earns 10.0 % less than without a cache (index 0.900, "
-        "interval 0.850–0.950). One more hit loses money. That costs about 20.00 USD a day. The valley is deepest at a "
-        "hit rate of 60.0 %, 12.0 % below no cache; it never ends: no hit rate earns the discount back."
+        "interval 0.850–0.950). One more hit loses money. That cost about 20.00 USD in its last 24 hours. "
+        "The valley is deepest at a hit rate of 60.0 %, 12.0 % below no cache; "
+        "it never ends: no hit rate earns the discount back."
     )
 
 

@@ -48,7 +48,7 @@ def test_without_a_price_nothing_is_known_and_nothing_is_zero(
     assert all(row["hit_rate"] > 0 for row in rows)
     assert place.valleywatch("status", "--json") == 0
     verdict = {row["deployment"]: row for row in json.loads(capsys.readouterr().out)}["glm-5-h200"]
-    known = ("revenue_index", "lost_per_day", "price_ratio", "floor_hit_rate", "lever")
+    known = ("revenue_index", "lost_24h", "price_ratio", "floor_hit_rate", "lever")
     assert {verdict[key] for key in known} == {None}
     assert verdict["state"] == "unknown"
     assert verdict["reasons"] == ["no_price"]
@@ -57,6 +57,7 @@ def test_without_a_price_nothing_is_known_and_nothing_is_zero(
     cells = re.split(r"  +", row)
     assert cells == [
         "glm-5-h200",
+        "2026-11-28 23:00",
         "0.624",
         "?",
         "?",
@@ -117,7 +118,7 @@ def test_a_new_policy_version_opens_new_episodes(fleet_warehouse: FleetWarehouse
         ),
         pytest.param(
             busy_hours(n_hours=4, per_hour=150, reported=0.0),
-            {"low_coverage", "low_traffic"},
+            {"not_reported"},
             {"low_coverage"},
             id="cached tokens never reported",
         ),
