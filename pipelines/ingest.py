@@ -17,7 +17,7 @@ from typing import Any
 
 from pipelines import lines
 from pipelines.errors import RejectedFileError, UsageError
-from pipelines.formats import FORMATS
+from pipelines.formats import formats
 from pipelines.inbox import find_files, path_text
 from pipelines.settings import Settings, SourceSettings
 from pipelines.times import HOURS_PER_DAY, day_text, to_us
@@ -228,8 +228,11 @@ def _worst(writer: Writer) -> str | None:
 
 
 def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
-    """Put the file's judged lines into the staging table; return the numbers of all lines and of blank ones."""
-    source, log_format = reading.source, FORMATS[reading.source.format]
+    """Put the file's judged lines into the staging table; return the numbers of lines and of blank ones.
+
+    Blank are empty lines and, in logs that requests share with other messages, those messages.
+    """
+    source, log_format = reading.source, formats()[reading.source.format]
     writer.run("ingest/clear_staged")
     n_lines = n_blank = 0
     for block in lines.read_blocks(reading.path, sha256):
@@ -243,12 +246,12 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
             ],
         )
         with writer.registered("lines", block.lines):
-            writer.create_view("mapped", f"ingest/{log_format.name}")
+            writer.create_view("mapped", log_format.query)
             writer.insert(
                 "staged",
                 "ingest/judged",
                 deployment=source.deployment,
-                epoch_unit=source.epoch_unit,
+                epoch_unit=source.epoch_unit or log_format.epoch_unit,
                 naive_is_utc=source.timezone == "UTC",
                 latest_us=to_us(reading.now) + CLOCK_SKEW_US,
                 ttft_basis=log_format.ttft_basis,
@@ -257,7 +260,7 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
                 source_file=reading.name,
                 source_sha256=sha256,
             )
-    return n_lines, n_blank
+    return n_lines, n_blank + writer.change("ingest/drop_other_lines")
 
 
 def _too_many(writer: Writer, n_quarantined: int, n_lines: int, source: SourceSettings) -> RejectedFileError:

@@ -213,16 +213,15 @@ def _excerpt(line: bytes) -> str:
     return line[:EXCERPT_BYTES].decode("utf-8", errors="backslashreplace")
 
 
-def first_keys(path: Path) -> set[str]:
-    """Return the keys of the first line that is a JSON object; empty when there is none in the first block."""
+def first_record(path: Path) -> tuple[set[str], str]:
+    """Return the first line that is not blank, with its keys where it is a JSON object."""
     for chunk in _decompressed(path):
         block = _Splitter().feed(chunk if chunk.endswith(b"\n") else chunk + b"\n")
         for line in block.lines["line"].to_pylist():
             try:
                 found = json.loads(line)
             except ValueError:
-                continue
-            if isinstance(found, dict):
-                return set(found)
-        return set()
-    return set()
+                return set(), line
+            return set(found) if isinstance(found, dict) else set(), line
+        break
+    return set(), ""

@@ -5,7 +5,9 @@ Belongs here: finding, checking and caching statements. Does not belong here: ru
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +24,8 @@ class Query:
     name: str
     text: str
     params: frozenset[str]
+    header: Mapping[str, str]
+    """What the comment above the statement says, by key; a value may run over several indented lines."""
 
     def bind(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return `values`, checked to be exactly what the statement binds."""
@@ -44,11 +48,22 @@ def resource_folder(name: str) -> Path:
 def load(name: str) -> Query:
     """Return the statement in `sql/<name>.sql`; its header must name it."""
     text = (resource_folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
-    header = {match[1]: match[2] for line in text.splitlines() if (match := _HEADER.match(line))}
+    header = _header(text)
     if header.get("name") != name:
         raise ValueError(f"sql/{name}.sql says its name is {header.get('name')!r}")
     statement = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
-    return Query(name, statement, frozenset(_PARAMETER.findall(statement)))
+    return Query(name, statement, frozenset(_PARAMETER.findall(statement)), header)
+
+
+def _header(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    key = ""
+    for line in itertools.takewhile(lambda line: line.startswith("--"), text.splitlines()):
+        if match := _HEADER.match(line):
+            key, found[match[1]] = match[1], match[2].strip()
+        elif key:
+            found[key] += f" {line.removeprefix('--').strip()}"
+    return found
 
 
 @cache

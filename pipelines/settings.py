@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pipelines.errors import UsageError
-from pipelines.formats import FORMATS
+from pipelines.formats import formats
 
 EPOCH_UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}
 """Microseconds in one unit of an epoch time stamp."""
@@ -53,9 +53,9 @@ class SourceSettings(_Section):
 
     @model_validator(mode="after")
     def _known_format(self) -> SourceSettings:
-        if self.format not in FORMATS:
+        if self.format not in formats():
             raise ValueError(
-                f"unknown format {self.format!r}{nearest(self.format, FORMATS)}; see `valleywatch formats`"
+                f"unknown format {self.format!r}{nearest(self.format, formats())}; see `valleywatch formats`"
             )
         return self
 

@@ -170,6 +170,11 @@ class Writer:
         query = queries.load(name)
         self._connection.execute(query.text, query.bind(params) or None)
 
+    def change(self, name: str, **params: Any) -> int:
+        """Run a delete or update of `sql/`; return the number of rows it met."""
+        query = queries.load(name)
+        return int(self._connection.execute(query.text, query.bind(params) or None).fetchall()[0][0])
+
     def insert(self, table: str, name: str, **params: Any) -> int:
         """Append the rows of `sql/<name>.sql` to a table of the schema; return their number."""
         query = queries.load(name)

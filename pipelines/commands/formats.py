@@ -6,7 +6,7 @@ import argparse
 import textwrap
 from typing import Any
 
-from pipelines.formats import FORMATS
+from pipelines.formats import formats
 
 
 def add_to(commands: Any) -> None:
@@ -17,7 +17,7 @@ def add_to(commands: Any) -> None:
 
 def execute(_options: argparse.Namespace) -> int:
     """List the formats."""
-    for entry in FORMATS.values():
+    for entry in formats().values():
         print(f"{entry.name}: {entry.summary}")
         print(textwrap.fill(entry.switch_on, 100, initial_indent="    ", subsequent_indent="    "))
     return 0

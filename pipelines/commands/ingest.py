@@ -10,10 +10,10 @@ from typing import Any
 from pipelines.commands.options import add_config
 from pipelines.commands.output import tell
 from pipelines.errors import RejectedFileError, UsageError
-from pipelines.formats import FORMATS, detect
+from pipelines.formats import detect, formats
 from pipelines.inbox import find_named, path_text
 from pipelines.ingest import FileOutcome, ingest_files, ingest_sources
-from pipelines.lines import first_keys
+from pipelines.lines import first_record
 from pipelines.settings import SourceSettings, load_settings, nearest
 from pipelines.warehouse import Warehouse
 
@@ -52,18 +52,18 @@ def source_for(file: Path, format_name: str | None, deployment: str | None) -> S
     """Return the source a file named on the command line belongs to."""
     if format_name is None:
         try:
-            found = detect(first_keys(file))
+            found = detect(*first_record(file))
         except RejectedFileError as fault:
             raise UsageError(f"{file} cannot be read: {fault}") from None
         format_name = found.name if found else _refuse_unknown(file)
-    elif format_name not in FORMATS:
-        raise UsageError(f"unknown format {format_name!r}{nearest(format_name, FORMATS)}; see `valleywatch formats`")
+    elif format_name not in formats():
+        raise UsageError(f"unknown format {format_name!r}{nearest(format_name, formats())}; see `valleywatch formats`")
     return SourceSettings(name="command line", format=format_name, path=path_text(file), deployment=deployment)
 
 
 def _refuse_unknown(file: Path) -> str:
     raise UsageError(
-        f"{file}: its first line does not tell which of the formats {', '.join(FORMATS)} it has: name one with --format"
+        f"{file}: its first line does not tell which format it has: name one with --format ({', '.join(formats())})"
     )
 
 

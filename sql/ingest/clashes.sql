@@ -3,7 +3,7 @@
 -- params: none
 -- reads: fresh, lake
 -- units: microseconds
--- why: the record that precedes wins (ingest/macros/precedence), whichever file was read first; equal ones stay as they are
+-- why: the record that precedes wins (ingest/macros/1_precedence), whichever file was read first; equal ones stay as they are
 create or replace temp table clashes as
 select
   fresh.deployment,

@@ -3,7 +3,7 @@
 -- params: none
 -- reads: staged
 -- units: tokens; microseconds
--- why: of several lines with one identity the one that precedes counts (ingest/macros/precedence)
+-- why: of several lines with one identity the one that precedes counts (ingest/macros/1_precedence)
 create or replace temp table fresh as
 select
   request_id,

@@ -3,7 +3,7 @@
 -- params: deployment VARCHAR (where the line names none), epoch_unit VARCHAR (s, ms, us, ns or NULL),
 --         naive_is_utc BOOLEAN, latest_us BIGINT (later arrivals are refused), ttft_basis VARCHAR,
 --         cached_basis VARCHAR, source_name VARCHAR, source_file VARCHAR, source_sha256 VARCHAR
--- reads: mapped (a format's lines)
+-- reads: mapped (a format's lines): JSON values under canonical names; line_fault, is_request and kind of the line
 -- units: tokens; microseconds since 1970-01-01T00:00:00Z; latencies in microseconds
 -- why: the only place where a log field is interpreted: types and rules are the same for every format
 with shaped as (
@@ -34,6 +34,7 @@ timed as (
       when $epoch_unit = 's' then try_cast(round(try_cast(arrived_number as double) * 1000000) as bigint)
     end as arrived_us,
     case
+      when kind is not null then kind
       when status_text is null then 'ok'
       when try_cast(status_text as bigint) between 200 and 299 then 'ok'
       when status_text in ('499', 'aborted', 'abort', 'cancelled', 'canceled') then 'aborted'
@@ -50,9 +51,8 @@ faulted as (
   select
     *,
     case
-      when not json_valid(line) then 'not_json'
-      when json_type(line) <> 'OBJECT' then 'not_an_object'
-      when len(json_keys(line)) <> len(list_distinct(json_keys(line))) then 'duplicate_key'
+      when line_fault is not null then line_fault
+      when not is_request then 'not_a_request'
       when is_absent(arrived) then 'missing_timestamp'
       when arrived_number is not null and $epoch_unit is null then 'epoch_unit_not_declared'
       when
@@ -68,6 +68,9 @@ faulted as (
       else coalesce(
         token_fault(input_tokens),
         token_fault(cached_tokens),
+        token_fault(cached_device_tokens),
+        token_fault(cached_host_tokens),
+        token_fault(cached_storage_tokens),
         token_fault(cache_write_tokens),
         token_fault(output_tokens),
         case when token_count(cached_tokens) > token_count(input_tokens) then 'cached_exceeds_input' end,
@@ -99,9 +102,9 @@ select
   name_text(session_id) as session_id,
   token_count(input_tokens) as input_tokens,
   token_count(cached_tokens) as cached_tokens,
-  null::bigint as cached_device_tokens,
-  null::bigint as cached_host_tokens,
-  null::bigint as cached_storage_tokens,
+  token_count(cached_device_tokens) as cached_device_tokens,
+  token_count(cached_host_tokens) as cached_host_tokens,
+  token_count(cached_storage_tokens) as cached_storage_tokens,
   token_count(cache_write_tokens) as cache_write_tokens,
   token_count(output_tokens) as output_tokens,
   case when latency_fault(queue_ms) is null then latency_us(queue_ms) end as queue_us,

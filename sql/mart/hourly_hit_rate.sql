@@ -13,6 +13,7 @@ with served as (
     cached_tokens,
     output_tokens,
     case when outcome = 'ok' then 1 else 0 end as is_ok,
+    case when outcome in ('failed', 'aborted') then 1 else 0 end as is_failed,
     case when outcome = 'ok' and cached_tokens is not null then 1 else 0 end as is_reported,
     case
       when outcome = 'ok' and cached_tokens is not null and input_tokens > 0
@@ -30,6 +31,7 @@ ranked as (
     cached_tokens,
     output_tokens,
     is_ok,
+    is_failed,
     is_reported,
     request_hit_ppb,
     row_number() over (
@@ -43,7 +45,8 @@ select
   deployment,
   hour_index,
   sum(is_ok)::bigint as n_requests,
-  (count(*) - sum(is_ok))::bigint as n_failed,
+  sum(is_failed)::bigint as n_failed,
+  (count(*) - sum(is_ok) - sum(is_failed))::bigint as n_left_out,
   sum(is_reported)::bigint as n_reported,
   max(n_rated)::bigint as n_rated,
   coalesce(sum(input_tokens) filter (where is_ok = 1), 0)::bigint as input_tokens,

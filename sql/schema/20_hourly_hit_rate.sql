@@ -9,6 +9,7 @@ create table if not exists mart.hourly_hit_rate (
   hour_index bigint not null,
   n_requests bigint not null,
   n_failed bigint not null,
+  n_left_out bigint not null,
   n_reported bigint not null,
   n_rated bigint not null,
   input_tokens bigint not null,

@@ -3,12 +3,13 @@
 -- params: none
 -- reads: mart.hourly_hit_rate
 -- units: tokens; ratios in [0, 1]
--- why: hit_rate is token-weighted over the requests that report cached tokens; mean, p10, p50, p90 are of request_hit_rate; coverage is the share of requests that report
+-- why: hit_rate is token-weighted over the requests that report cached tokens; mean, p10, p50, p90 are of request_hit_rate; coverage is the share of requests that report; n_left_out counts warm-ups, health checks and response-cache answers
 select
   deployment,
   make_timestamp(hour_index * 3600000000) as hour_utc,
   n_requests,
   n_failed,
+  n_left_out,
   n_reported,
   input_tokens,
   reported_input_tokens,

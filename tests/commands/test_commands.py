@@ -10,7 +10,7 @@ import pytest
 
 from models.service_time import ServiceTime, straight_line
 from pipelines.cli import main
-from pipelines.formats import FORMATS
+from pipelines.formats import formats
 from tests.conftest import REPO, FleetWarehouse
 from tests.place import SOURCE, Place, request
 
@@ -82,7 +82,7 @@ def test_the_replay_through_the_job_has_the_slope_of_the_servers_own_sweep(
 def test_formats_lists_every_format_and_how_to_switch_it_on(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["formats"]) == 0
     said = capsys.readouterr().out
-    for name, entry in FORMATS.items():
+    for name, entry in formats().items():
         assert f"{name}: {entry.summary}\n" in said
         assert entry.switch_on.split()[0] in said
 

@@ -40,7 +40,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.param(["ingest", "link.jsonl"], "symbolic_link", id="a link"),
         pytest.param(["ingest", "packed.jsonl.gz"], "gzip_truncated", id="half a gzip"),
         pytest.param(["ingest", "empty.jsonl"], "name one with --format", id="a file whose format cannot be told"),
-        pytest.param(["ingest", "words.txt"], "formats canonical, gateway", id="a file of no format"),
+        pytest.param(["ingest", "words.txt"], "which format it has", id="a file of no format"),
         pytest.param(["ingest", "words.txt", "--format", "canonicle"], "did you mean 'canonical'", id="a format"),
         pytest.param(["ingest", "--deployment", "x"], "name at least one PATH", id="a deployment for no file"),
         pytest.param(["fit", "none.jsonl"], "no such file", id="a sweep that is not there"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.cli import COMMANDS, main
-from pipelines.formats import FORMATS
+from pipelines.formats import formats
 from pipelines.settings import PolicySettings, PriceSettings, SourceSettings, WarehouseSettings, load_settings
 from tests.conftest import REPO, FleetWarehouse
 
@@ -79,7 +79,7 @@ def test_the_configuration_shown_is_accepted(tmp_path: Path) -> None:
     (shown,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
     config = tmp_path / "valleywatch.toml"
     config.write_text(shown)
-    assert load_settings(config).sources[0].format in FORMATS
+    assert load_settings(config).sources[0].format in formats()
 
 
 def test_help_names_every_command() -> None:

@@ -322,7 +322,8 @@ def test_every_reason_of_the_sql_occurs_in_the_table() -> None:
     texts = [rules, *(path.read_text() for path in sorted(Path(folder / "macros").glob("*_fault.sql")))]
     reasons = set(re.findall(r"then\s+'([a-z0-9_]+)'", "\n".join(texts)))
     assert len(reasons) >= 20
-    assert reasons == {case.expected for case in CASES if isinstance(case.expected, str)}
+    # The mark of a line that is no request leaves the staging table before anything is counted.
+    assert reasons - {"not_a_request"} == {case.expected for case in CASES if isinstance(case.expected, str)}
 
 
 def test_no_two_cases_share_a_name() -> None:

@@ -56,6 +56,7 @@ def expected_hours(rows: list[Row]) -> list[Row]:
             moments["sum_input_sq"] += t * t
         found.append({
             "deployment": deployment, "hour_utc": hour, "n_requests": len(served), "n_failed": len(group) - len(served),
+            "n_left_out": 0,
             "n_reported": len(told), "input_tokens": sum(row["input_tokens"] for row in served),
             "reported_input_tokens": total, "cached_tokens": hit, "miss_tokens": total - hit if told else None,
             "output_tokens": sum(row["output_tokens"] for row in served) if served else None,

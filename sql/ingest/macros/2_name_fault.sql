@@ -1,4 +1,4 @@
--- name: ingest/macros/name_fault
+-- name: ingest/macros/2_name_fault
 -- grain: scalar; field is JSON; NULL when the field can serve as a name
 -- params: none
 -- reads: nothing

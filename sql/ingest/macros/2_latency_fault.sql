@@ -1,4 +1,4 @@
--- name: ingest/macros/latency_fault
+-- name: ingest/macros/2_latency_fault
 -- grain: scalar; field is JSON milliseconds; NULL when it is a finite number from 0 to one day or not reported
 -- params: none
 -- reads: nothing

@@ -1,4 +1,4 @@
--- name: ingest/macros/latency_us
+-- name: ingest/macros/2_latency_us
 -- grain: scalar; field is JSON milliseconds without a latency_fault
 -- params: none
 -- reads: nothing

@@ -1,4 +1,4 @@
--- name: ingest/macros/is_absent
+-- name: ingest/macros/1_is_absent
 -- grain: scalar; field is JSON
 -- params: none
 -- reads: nothing

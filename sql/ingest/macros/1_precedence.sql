@@ -1,4 +1,4 @@
--- name: ingest/macros/precedence
+-- name: ingest/macros/1_precedence
 -- grain: scalar; of two records of one request the smaller wins
 -- params: none
 -- reads: nothing

@@ -1,9 +1,16 @@
--- name: ingest/canonical
+-- name: formats/canonical
 -- grain: one line
 -- params: none
 -- reads: lines
 -- units: as logged
 -- why: maps valleywatch's own field names; nothing is interpreted here
+-- summary: valleywatch's own field names, one JSON object a line
+-- switch_on: write one JSON object per finished request: timestamp (ISO 8601 with offset), request_id, deployment,
+--      instance, model, session_id, input_tokens (cached ones included), cached_tokens, output_tokens,
+--      cache_write_tokens, queue_ms, prefill_ms, ttft_ms, e2e_ms, status
+-- keys: timestamp, input_tokens
+-- ttft_basis: declared
+-- cached_basis: measured
 with fields as (
   select
     line_number,
@@ -23,6 +30,9 @@ select
   line_number,
   byte_offset,
   line,
+  json_line_fault(line) as line_fault,
+  true as is_request,
+  null::varchar as kind,
   field[1] as arrived,
   field[2] as request_id,
   field[3] as deployment,
@@ -31,6 +41,9 @@ select
   field[6] as session_id,
   field[7] as input_tokens,
   field[8] as cached_tokens,
+  null::json as cached_device_tokens,
+  null::json as cached_host_tokens,
+  null::json as cached_storage_tokens,
   field[9] as cache_write_tokens,
   field[10] as output_tokens,
   field[11] as queue_ms,

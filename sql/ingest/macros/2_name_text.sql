@@ -1,4 +1,4 @@
--- name: ingest/macros/name_text
+-- name: ingest/macros/2_name_text
 -- grain: scalar; field is JSON; empty text counts as not reported
 -- params: none
 -- reads: nothing

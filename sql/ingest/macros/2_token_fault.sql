@@ -1,4 +1,4 @@
--- name: ingest/macros/token_fault
+-- name: ingest/macros/2_token_fault
 -- grain: scalar; field is JSON; NULL when the field is an integer from 0 to 10,000,000 or not reported
 -- params: none
 -- reads: nothing

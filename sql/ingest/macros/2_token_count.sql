@@ -1,4 +1,4 @@
--- name: ingest/macros/token_count
+-- name: ingest/macros/2_token_count
 -- grain: scalar; field is JSON without a token_fault
 -- params: none
 -- reads: nothing

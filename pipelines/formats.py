@@ -1,0 +1,85 @@
+"""The log formats valleywatch reads: each is one file `sql/formats/<name>.sql`.
+
+The statement maps a producer's record onto the canonical fields without interpreting values; its header says, beside
+what every header says, how the format is told from others and switched on:
+
+    summary      one line for `valleywatch formats`
+    switch_on    how to make the producer write it
+    keys         top-level keys that every record has and that together tell it from other formats
+    pattern      for text logs: a regular expression that a line of interest matches
+    epoch_unit   unit of its time stamps where they are numbers (s, ms, us, ns)
+    ttft_basis   where the time to first token is taken: client, gateway, engine, or declared
+    cached_basis where the cached tokens come from: measured, predicted, simulated
+    reader       how a file becomes records where it is not one a line (a name in `pipelines/readers.py`)
+
+Belongs here: reading those headers. Does not belong here: anything about one producer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from pipelines import queries
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One producer's log format, as its file describes it."""
+
+    name: str
+    summary: str
+    switch_on: str
+    keys: frozenset[str]
+    pattern: str | None
+    epoch_unit: str | None
+    ttft_basis: str
+    cached_basis: str
+    reader: str
+
+    @property
+    def query(self) -> str:
+        """Name of the statement that maps its records."""
+        return f"formats/{self.name}"
+
+
+@cache
+def formats() -> dict[str, Format]:
+    """Return every format by name."""
+    found = (_format(name) for name in queries.names("formats"))
+    return {entry.name: entry for entry in found}
+
+
+def detect(keys: Iterable[str], line: str) -> Format | None:
+    """Return the format that a file's first record belongs to; None when none or several fit: it is never guessed.
+
+    Of several whose keys all occur, the one that asks for most wins.
+    """
+    have = set(keys)
+    fit = [entry for entry in formats().values() if _fits(entry, have, line)]
+    most = max((len(entry.keys) for entry in fit), default=0)
+    best = [entry for entry in fit if len(entry.keys) == most]
+    return best[0] if len(best) == 1 else None
+
+
+def _fits(entry: Format, keys: set[str], line: str) -> bool:
+    if entry.pattern is not None:
+        return re.search(entry.pattern, line) is not None
+    return bool(entry.keys) and entry.keys <= keys
+
+
+def _format(query_name: str) -> Format:
+    header = queries.load(query_name).header
+    return Format(
+        name=query_name.removeprefix("formats/"),
+        summary=header["summary"],
+        switch_on=header["switch_on"],
+        keys=frozenset(filter(None, re.split(r",\s*", header.get("keys", "")))),
+        pattern=header.get("pattern"),
+        epoch_unit=header.get("epoch_unit"),
+        ttft_basis=header["ttft_basis"],
+        cached_basis=header["cached_basis"],
+        reader=header.get("reader", "lines"),
+    )

@@ -1,0 +1,12 @@
+-- name: ingest/macros/1_ms_from_us
+-- grain: scalar; field is JSON microseconds; what is no number passes through, to be refused by name
+-- params: none
+-- reads: nothing
+-- units: microseconds in, milliseconds out
+-- why: units belong to a producer's key: they are converted where the key is named
+create or replace temp macro ms_from_us(field) as
+  case
+    when json_type(field) in ('UBIGINT', 'BIGINT', 'DOUBLE') and isfinite(try_cast(field::varchar as double))
+      then to_json(try_cast(field::varchar as double) / 1000)
+    else field
+  end
