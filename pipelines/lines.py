@@ -207,7 +207,9 @@ class _Splitter:
             faults.append(LineFault(int(numbers[index]), int(offsets[index]), "line_too_long", excerpt))
         blank = np.zeros(len(ends), bool)
         # A line is blank only if its first byte is white space; few are, and those are looked at one by one.
-        for index in np.flatnonzero(np.isin(data[starts], _WHITE) & ~too_long).tolist():
+        suspects = np.isin(data[starts], _WHITE) & ~too_long
+        suspects[0] |= bool(numbers[0] == 1)  # there a mark may stand before the white space
+        for index in np.flatnonzero(suspects).tolist():
             blank[index] = not lines[index].as_py().strip()
         blank |= pc.equal(pc.binary_length(lines), 0).to_numpy(zero_copy_only=False) & ~too_long
         keep = ~(blank | too_long)
