@@ -212,13 +212,14 @@ def _reread(writer: Writer, reading: _Reading, sha256: str, window_days: int) ->
 
 def _settle(writer: Writer) -> tuple[int, int, int]:
     """Decide which staged lines are new; return the numbers of loaded, duplicate and quarantined lines."""
-    writer.run("ingest/fresh")
+    counts = writer.rows("ingest/counts")[0]
+    writer.run("ingest/repeated_ids")
+    n_duplicates = writer.change("ingest/drop_repeated") if writer.rows("ingest/any_repeated_id") else 0
     writer.open_lake(row["file"] for row in writer.rows("ops/lake_files"))
     writer.run("ingest/clashes")
-    writer.run("ingest/drop_duplicates")
-    counts = writer.rows("ingest/counts")[0]
-    n_loaded, n_quarantined = counts["n_loaded"], counts["n_quarantined"]
-    return n_loaded, counts["n_lines"] - n_quarantined - n_loaded, n_quarantined
+    n_duplicates += writer.change("ingest/drop_known")
+    n_quarantined = counts["n_quarantined"]
+    return counts["n_lines"] - n_quarantined - n_duplicates, n_duplicates, n_quarantined
 
 
 def _worst(writer: Writer) -> str | None:
@@ -246,6 +247,8 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
             ],
         )
         with writer.registered("lines", block.lines):
+            has_repeats = bool(writer.rows("ingest/repeated_keys"))
+            writer.run("ingest/macros/1_json_line_fault" if has_repeats else "ingest/json_line_fault_of_plain_block")
             writer.create_view("mapped", log_format.query)
             writer.insert(
                 "staged",
