@@ -16,7 +16,8 @@ where reason is null and source_line in (
     order by
       precedence(
         staged.outcome, staged.output_tokens, staged.arrived_us, staged.input_tokens, staged.cached_tokens, staged.cache_write_tokens,
-        staged.queue_us, staged.prefill_us, staged.ttft_us, staged.e2e_us, staged.instance, staged.model, staged.session_id
+        staged.queue_us, staged.prefill_us, staged.ttft_us, staged.e2e_us, staged.instance, staged.model, staged.session_id,
+        staged.status
       ) asc,
       staged.source_line asc
   ) > 1

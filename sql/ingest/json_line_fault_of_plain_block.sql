@@ -7,5 +7,5 @@
 create or replace temp macro json_line_fault(line) as
   case
     when not json_valid(line) then 'not_json'
-    when not starts_with(ltrim(line, ' 	'), '{') then 'not_an_object'
+    when not starts_with(ltrim(line), '{') then 'not_an_object'
   end
