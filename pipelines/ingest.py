@@ -159,18 +159,19 @@ def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days
         known = writer.rows("ops/known_content", content_sha256=sha256)
         if reading.is_done(known):
             return FileOutcome(reading.name, "already_loaded", f"same content as {known[0]['path']}")
+        # Staging is temporary and stays outside the commit: inside, every block would be kept until the end.
+        n_lines, n_blank = _stage(writer, reading, sha256)
         with writer.transaction():
             if known and known[0]["status"] == "loaded":
                 return _reread(writer, reading, sha256, window_days)
-            return _load(writer, reading, sha256, window_days)
+            return _load(writer, reading, sha256, window_days, n_lines, n_blank)
     except RejectedFileError as fault:
         with writer.transaction():
             _reject(writer, reading, fault)
         return FileOutcome(reading.name, "rejected", str(fault))
 
 
-def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int) -> FileOutcome:
-    n_lines, n_blank = _stage(writer, reading, sha256)
+def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int, n_lines: int, n_blank: int) -> FileOutcome:
     n_loaded, n_duplicates, n_quarantined = _settle(writer)
     if n_quarantined >= MIN_REJECTS and n_quarantined > MAX_REJECT_SHARE * n_lines:
         raise _too_many(writer, n_quarantined, n_lines, reading.source)
@@ -189,7 +190,6 @@ def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int) -> F
 
 def _reread(writer: Writer, reading: _Reading, sha256: str, window_days: int) -> FileOutcome:
     """Judge the lines that an earlier reading refused by today's settings; what it loaded stays as it is."""
-    _stage(writer, reading, sha256)
     writer.run("ingest/keep_quarantined", content_sha256=sha256)
     n_loaded, n_duplicates, n_quarantined = _settle(writer)
     _write_lake(writer, f"{reading.fingerprint}{sha256}", window_days)
