@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pipelines.errors import RejectedFileError
 from pipelines.inbox import open_regular
 
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 16 << 20
 MAX_LINE_BYTES = 1 << 20
 """A request's record is a few hundred bytes; a longer line than this is a fault of the producer."""
 MAX_RATIO = 200
