@@ -16,7 +16,7 @@ from pipelines.times import to_us
 from tests.conftest import REPO
 from tests.place import Place
 
-FORMATS = ("openai_usage", "litellm_spend", "litellm_standard")
+FORMATS = ("openai_usage", "litellm_spend", "litellm_standard", "otlp")
 FOLDER = REPO / "fixtures" / "formats"
 COLUMNS = (
     "arrived_us",

@@ -8,9 +8,7 @@
 create or replace temp macro ms_between(beginning, ending) as
   case
     when is_absent(beginning) or is_absent(ending) then null
-    when try_cast(beginning ->> '$' as timestamptz) is null then beginning
-    when try_cast(ending ->> '$' as timestamptz) is null then ending
-    else to_json(
-      (epoch_us(try_cast(ending ->> '$' as timestamptz)) - epoch_us(try_cast(beginning ->> '$' as timestamptz))) / 1000.0
-    )
+    when moment(beginning) is null then beginning
+    when moment(ending) is null then ending
+    else to_json((epoch_us(moment(ending)) - epoch_us(moment(beginning))) / 1000.0)
   end

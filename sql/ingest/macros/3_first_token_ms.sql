@@ -6,6 +6,6 @@
 -- why: of a response that is not streamed these producers write the end as the moment of its first token
 create or replace temp macro first_token_ms(beginning, first_token, ending) as
   case
-    when try_cast(first_token ->> '$' as timestamptz) = try_cast(ending ->> '$' as timestamptz) then null
+    when moment(first_token) = moment(ending) then null
     else ms_between(beginning, first_token)
   end
