@@ -58,7 +58,9 @@ select
   line_number,
   byte_offset,
   line,
-  json_line_fault(line) as line_fault,
+  coalesce(
+    json_line_fault(line), case when json_type(metadata) = 'VARCHAR' and metadata <> '""' then 'metadata_is_not_json' end
+  ) as line_fault,
   true as is_request,
   case when is_response_cache then 'response_cache' end as kind,
   beginning as arrived,

@@ -16,7 +16,17 @@ from pipelines.times import to_us
 from tests.conftest import REPO
 from tests.place import Place
 
-FORMATS = ("openai_usage", "litellm_spend", "litellm_standard", "otlp")
+FORMATS = (
+    "openai_usage",
+    "litellm_spend",
+    "litellm_standard",
+    "otlp",
+    "envoy_ai_gateway",
+    "langfuse",
+    "helicone",
+    "bedrock",
+    "new_api",
+)
 FOLDER = REPO / "fixtures" / "formats"
 COLUMNS = (
     "arrived_us",
