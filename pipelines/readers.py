@@ -117,11 +117,14 @@ def _read_parquet(path: Path, expected_sha256: str, _arguments: Sequence[str]) -
     """Read Parquet in batches; time stamps become ISO 8601 text, with Z where the column has a zone."""
     with open_regular(path) as file:
         try:
-            with pq.ParquetFile(file) as table:
-                _each_once(table.schema_arrow.names)
+            schema = pq.read_schema(file)
+            _each_once(schema.names)
+            texts = [field.name for field in schema if pa.types.is_string(field.type)]
+            # Repeated texts stay references to one copy: a small file can repeat a large text a million times.
+            with pq.ParquetFile(file, read_dictionary=texts) as table:
                 numbers = itertools.count(1)
                 for batch in table.iter_batches(batch_size=_batch_rows(table.metadata)):
-                    yield from _batch_blocks(batch, numbers)
+                    yield from _blocks(_batch_records(batch, numbers))
         except (pa.ArrowException, OSError) as error:
             first = str(error).partition("\n")[0][:200]
             raise RejectedFileError("parquet_not_readable", f"{first}; is it Parquet, and complete?") from None
@@ -136,14 +139,21 @@ def _batch_rows(metadata: Any) -> int:
     return min(max(lines.BLOCK_BYTES // max(row_bytes, 1), 1), BATCH_ROWS)
 
 
-def _batch_blocks(batch: pa.RecordBatch, numbers: Iterator[int]) -> Iterator[Block]:
+def _batch_records(batch: pa.RecordBatch, numbers: Iterator[int]) -> Iterator[Record]:
+    """Yield a batch's rows as JSON, only as many of them spelt out at a time as a block of memory holds."""
     names = batch.schema.names
-    columns = [_plain(column).to_pylist() for column in batch.columns]
-    records = (
-        (next(numbers), 0, json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False, default=str))
-        for values in zip(*columns, strict=True)
-    )
-    return _blocks(records)
+    n_rows = max(lines.BLOCK_BYTES // sum(map(_longest_text, batch.columns), start=1), 1)
+    for start in range(0, batch.num_rows, n_rows):
+        columns = [_plain(column).to_pylist() for column in batch.slice(start, n_rows).columns]
+        for values in zip(*columns, strict=True):
+            row = dict(zip(names, values, strict=True))
+            yield next(numbers), 0, json.dumps(row, ensure_ascii=False, default=str)
+
+
+def _longest_text(column: pa.Array) -> int:
+    if not pa.types.is_dictionary(column.type) or not pa.types.is_string(column.type.value_type):
+        return 0
+    return pc.max(pc.binary_length(column.dictionary)).as_py() or 0
 
 
 def _plain(column: pa.Array) -> pa.Array:
@@ -213,9 +223,11 @@ def _members(text: str, at: int, where: tuple[str, ...]) -> Generator[tuple[int,
     is_object = text[at] == "{"
     close = "}" if is_object else "]"
     at = _skip(text, at + 1)
-    while text[at : at + 1] != close:
+    is_more = text[at : at + 1] != close
+    while is_more:
         key = "*"
         if is_object:
+            _expect(text, at, '"')
             key, at = _DECODER.raw_decode(text, at)
             at = _skip(text, _expect(text, _skip(text, at), ":"))
         if where[0] in ("*", key):
@@ -223,7 +235,8 @@ def _members(text: str, at: int, where: tuple[str, ...]) -> Generator[tuple[int,
         else:
             at = _value_end(text, at)
         at = _skip(text, at)
-        if text[at : at + 1] != close:
+        is_more = text[at : at + 1] != close
+        if is_more:
             at = _skip(text, _expect(text, at, ","))
     return at + 1
 
