@@ -19,6 +19,7 @@ from pipelines import lines
 from pipelines.errors import RejectedFileError, UsageError
 from pipelines.formats import formats
 from pipelines.inbox import find_files, path_text
+from pipelines.readers import read_records
 from pipelines.settings import Settings, SourceSettings
 from pipelines.times import HOURS_PER_DAY, day_text, to_us
 from pipelines.warehouse import Writer
@@ -236,7 +237,7 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
     source, log_format = reading.source, formats()[reading.source.format]
     writer.run("ingest/clear_staged")
     n_lines = n_blank = 0
-    for block in lines.read_blocks(reading.path, sha256):
+    for block in read_records(log_format.reader, reading.path, sha256):
         n_lines += block.n_lines
         n_blank += block.n_blank
         writer.insert_rows(

@@ -65,7 +65,7 @@ def test_no_name_is_outside_the_vocabulary(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in FILES if not name.startswith(("views/", "report/", "checks/"))])
 def test_marts_know_neither_the_clock_nor_chance_nor_floating_sums(name: str) -> None:
-    statement = load(name).text
+    statement = re.sub(r"'[^']*'", "''", load(name).text)
     assert not re.search(r"\b(now|current_timestamp|current_date|random|uuid|approx_\w+|avg)\s*\(?", statement)
     assert "select *" not in statement.replace("select\n    *", "").replace("select *\n", "")
 

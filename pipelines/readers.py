@@ -1,0 +1,330 @@
+"""Files whose records are not one JSON line each → the same blocks of JSON lines.
+
+A format names its reader in its header, with arguments after the name: `reader: csv request_id model`. Every reader
+yields `lines.Block`; line_number is the physical line of a text and the number of the record elsewhere, byte_offset is
+0 where a record has no place of its own. Memory is bounded: CSV by the blocks of `lines`, Parquet by batches, a
+document by MAX_DOCUMENT_BYTES, a simulated cache by MAX_CACHED_BLOCKS. A file that changes during the read, or that is
+not what its format says, raises RejectedFileError, so that nothing of it is loaded.
+
+Belongs here: turning a file into records. Does not belong here: what a field means (`sql/formats/`).
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pipelines import lines
+from pipelines.errors import RejectedFileError
+from pipelines.inbox import open_regular
+from pipelines.lines import Block, LineFault
+
+BATCH_ROWS = 1024
+MAX_DOCUMENT_BYTES = 256 << 20
+"""A document can only be understood as a whole; one larger than this is a dump, not a benchmark's report."""
+MAX_CACHED_BLOCKS = 8_000_000
+"""Distinct blocks a simulated cache may hold: some 0.7 GB, forty times what the largest public trace has."""
+TRACE_BLOCK_TOKENS = 512
+
+_SCHEMA = pa.schema([("line_number", pa.int64()), ("byte_offset", pa.int64()), ("line", pa.string())])
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_SPACE = re.compile(r"[ \t\r\n]*")
+# Numbers stay text: the decoder only finds where a value ends, and Python's limit on digits is no rule of ours.
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+
+Record = tuple[int, int, str]
+"""Line number, byte offset and JSON text."""
+
+
+def read_records(reader: str, path: Path, expected_sha256: str) -> Iterator[Block]:
+    """Yield the file's records as `reader`, the header's text, says; raise RejectedFileError as `lines` does."""
+    name, *arguments = reader.split()
+    return READERS[name](path, expected_sha256, arguments)
+
+
+def _read_lines(path: Path, expected_sha256: str, _arguments: Sequence[str]) -> Iterator[Block]:
+    return lines.read_blocks(path, expected_sha256)
+
+
+def _read_csv(path: Path, expected_sha256: str, text_columns: Sequence[str]) -> Iterator[Block]:
+    """Read comma-separated values under a header; cells of `text_columns` stay text even where they look like numbers.
+
+    A record is one line: a cell cannot span lines, so that a stray quote costs its own line and no other.
+    """
+    keys: list[str] | None = None
+    is_text: list[bool] = []
+    for block in lines.read_blocks(path, expected_sha256):
+        records: list[Record] = []
+        faults = list(block.faults)
+        for row in block.lines.to_pylist():
+            number, offset, line = row["line_number"], row["byte_offset"], row["line"]
+            cells = _cells(line)
+            if keys is None:
+                names = _header(cells, line)
+                keys, is_text = [json.dumps(name) for name in names], [name in text_columns for name in names]
+            elif cells is None:
+                faults.append(LineFault(number, offset, "csv_line_not_understood", line[: lines.EXCERPT_BYTES]))
+            elif len(cells) > len(keys):
+                faults.append(LineFault(number, offset, "csv_row_too_long", line[: lines.EXCERPT_BYTES]))
+            else:
+                values = map(_cell, cells, is_text)
+                pairs = itertools.zip_longest(keys, values, fillvalue="null")
+                records.append((number, offset, "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"))
+        yield _block(records, faults, block.n_blank)
+
+
+def _cells(line: str) -> list[str] | None:
+    """Split a line at its commas; None when its quotes do not add up."""
+    if '"' not in line:
+        return line.split(",")
+    try:
+        return next(csv.reader([line], strict=True))
+    except csv.Error:
+        return None
+
+
+def _header(cells: list[str] | None, line: str) -> list[str]:
+    names = [cell.strip() for cell in cells or []]
+    if not names or "" in names:
+        raise RejectedFileError("csv_header_not_understood", f"its first line {line[:80]!r} does not name every column")
+    return _each_once(names)
+
+
+def _each_once(names: list[str]) -> list[str]:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise RejectedFileError("duplicate_column", f"{twice[0][:80]!r} names more than one column: rename one of them")
+    return names
+
+
+def _cell(cell: str, is_text: bool) -> str:
+    if not cell:
+        return "null"
+    return cell if not is_text and _JSON_NUMBER.fullmatch(cell) else json.dumps(cell, ensure_ascii=False)
+
+
+def _read_parquet(path: Path, expected_sha256: str, _arguments: Sequence[str]) -> Iterator[Block]:
+    """Read Parquet in batches; time stamps become ISO 8601 text, with Z where the column has a zone."""
+    with open_regular(path) as file:
+        try:
+            schema = pq.read_schema(file)
+            _each_once(schema.names)
+            texts = [field.name for field in schema if pa.types.is_string(field.type)]
+            # Repeated texts stay references to one copy: a small file can repeat a large text a million times.
+            with pq.ParquetFile(file, read_dictionary=texts) as table:
+                numbers = itertools.count(1)
+                for batch in table.iter_batches(batch_size=_batch_rows(table.metadata)):
+                    yield from _blocks(_batch_records(batch, numbers))
+        except (pa.ArrowException, OSError) as error:
+            first = str(error).partition("\n")[0][:200]
+            raise RejectedFileError("parquet_not_readable", f"{first}; is it Parquet, and complete?") from None
+    if lines.content_sha256(path) != expected_sha256:
+        raise RejectedFileError("changed_while_reading", "it was written to during the read; run again when it settles")
+
+
+def _batch_rows(metadata: Any) -> int:
+    """Return how many rows a block of memory holds, by the largest rows the file announces."""
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    row_bytes = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=1)
+    return min(max(lines.BLOCK_BYTES // max(row_bytes, 1), 1), BATCH_ROWS)
+
+
+def _batch_records(batch: pa.RecordBatch, numbers: Iterator[int]) -> Iterator[Record]:
+    """Yield a batch's rows as JSON, only as many of them spelt out at a time as a block of memory holds."""
+    names = batch.schema.names
+    n_rows = max(lines.BLOCK_BYTES // sum(map(_longest_text, batch.columns), start=1), 1)
+    for start in range(0, batch.num_rows, n_rows):
+        columns = [_plain(column).to_pylist() for column in batch.slice(start, n_rows).columns]
+        for values in zip(*columns, strict=True):
+            row = dict(zip(names, values, strict=True))
+            yield next(numbers), 0, json.dumps(row, ensure_ascii=False, default=str)
+
+
+def _longest_text(column: pa.Array) -> int:
+    if not pa.types.is_dictionary(column.type) or not pa.types.is_string(column.type.value_type):
+        return 0
+    return pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """Return the column as something JSON knows, nothing rounded."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _plain(column.dictionary_decode())
+    if pa.types.is_timestamp(kind):
+        return (column if kind.tz is None else column.cast(pa.timestamp(kind.unit, "UTC"))).cast(pa.string())
+    if pa.types.is_decimal(kind):
+        is_integer = kind.scale == 0 and kind.precision <= 18
+        return column.cast(pa.int64()) if is_integer else pc.cast(column, pa.float64(), safe=False)
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return column.cast(pa.large_string())
+    return column
+
+
+def _read_documents(path: Path, expected_sha256: str, arguments: Sequence[str]) -> Iterator[Block]:
+    """Read JSON that spans lines: one document, several in a row, or arrays of records.
+
+    The argument says where in a document the records are: keys with dots between them, `*` for every member. Without
+    it a record is a document, or an element of one that is an array.
+    """
+    text = _whole_text(path, expected_sha256)
+    where = tuple(arguments[0].split(".")) if arguments else ()
+    try:
+        spans = _spans(text, where)
+        yield from _blocks((number, 0, text[start:end]) for number, (start, end) in enumerate(spans, 1))
+    except RecursionError:
+        raise RejectedFileError("document_too_deep", "its brackets are nested too deeply for a log") from None
+    except ValueError as error:
+        raise RejectedFileError("document_not_json", f"{error}; is it complete?") from None
+
+
+def _whole_text(path: Path, expected_sha256: str) -> str:
+    content = bytearray()
+    for chunk in lines._decompressed(path):
+        content += chunk
+        if len(content) > MAX_DOCUMENT_BYTES:
+            raise RejectedFileError(
+                "document_too_large",
+                f"over {MAX_DOCUMENT_BYTES:,} bytes in one document; write an object a line, which is read in parts",
+            )
+    if hashlib.sha256(content).hexdigest() != expected_sha256:
+        raise RejectedFileError("changed_while_reading", "it was written to during the read; run again when it settles")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RejectedFileError("not_utf8", f"byte {error.start} is no UTF-8; save it as UTF-8") from None
+
+
+def _spans(text: str, where: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Yield where each record begins and ends; raise ValueError where the text is no JSON."""
+    at = _skip(text, 0)
+    while at < len(text):
+        at = yield from _members(text, at, where or (("*",) if text[at] == "[" else ()))
+        at = _skip(text, at)
+
+
+def _members(text: str, at: int, where: tuple[str, ...]) -> Generator[tuple[int, int], None, int]:
+    """Yield the spans of the values that `where` names within the value at `at`; return where that value ends."""
+    if not where or text[at : at + 1] not in ("[", "{"):
+        end = _value_end(text, at)
+        if not where:
+            yield at, end
+        return end
+    is_object = text[at] == "{"
+    close = "}" if is_object else "]"
+    at = _skip(text, at + 1)
+    is_more = text[at : at + 1] != close
+    while is_more:
+        key = "*"
+        if is_object:
+            _expect(text, at, '"')
+            key, at = _DECODER.raw_decode(text, at)
+            at = _skip(text, _expect(text, _skip(text, at), ":"))
+        if where[0] in ("*", key):
+            at = yield from _members(text, at, where[1:])
+        else:
+            at = _value_end(text, at)
+        at = _skip(text, at)
+        is_more = text[at : at + 1] != close
+        if is_more:
+            at = _skip(text, _expect(text, at, ","))
+    return at + 1
+
+
+def _value_end(text: str, at: int) -> int:
+    return _DECODER.raw_decode(text, at)[1]
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _expect(text: str, at: int, mark: str) -> int:
+    if text[at : at + 1] != mark:
+        raise json.JSONDecodeError(f"{mark!r} is missing", text, at)
+    return at + 1
+
+
+def _read_hash_trace(path: Path, expected_sha256: str, _arguments: Sequence[str]) -> Iterator[Block]:
+    """Read a trace of block hashes through a prefix cache that never forgets, and add what it would have served.
+
+    A request's cached tokens are its leading blocks that an earlier request had, at most its whole input. The number
+    of the record is added too: two requests of a trace may be equal in everything else and are two.
+    """
+    known: set[int | str] = set()
+    for block in lines.read_blocks(path, expected_sha256):
+        records = []
+        for row in block.lines.to_pylist():
+            number, line = row["line_number"], row["line"].rstrip()
+            request = _trace_request(line)
+            if request is not None:
+                length, ids = request
+                n_known = sum(1 for _ in itertools.takewhile(known.__contains__, ids))
+                known.update(ids)
+                cached = min(n_known * TRACE_BLOCK_TOKENS, length)
+                line = f'{line[:-1]}, "record": {number}, "simulated_cached_tokens": {cached}}}'
+            records.append((number, row["byte_offset"], line))
+        if len(known) > MAX_CACHED_BLOCKS:
+            raise RejectedFileError(
+                "trace_too_large", f"over {MAX_CACHED_BLOCKS:,} different blocks; cut the trace into parts"
+            )
+        yield _block(records, block.faults, block.n_blank)
+
+
+def _trace_request(line: str) -> tuple[int, list[int | str]] | None:
+    """Return the input length and the block hashes; None for a line that does not have them: it is refused later."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    length, ids = found.get("input_length"), found.get("hash_ids")
+    if type(length) is not int or not isinstance(ids, list) or any(type(x) not in (int, str) for x in ids):
+        return None
+    return length, ids
+
+
+def _blocks(records: Iterable[Record]) -> Iterator[Block]:
+    """Gather records into blocks of bounded size; one that is longer than a line may be is a fault."""
+    kept: list[Record] = []
+    faults: list[LineFault] = []
+    n_bytes = 0
+    for number, offset, line in records:
+        if len(line) > lines.MAX_LINE_BYTES:
+            faults.append(LineFault(number, offset, "line_too_long", line[: lines.EXCERPT_BYTES]))
+        else:
+            kept.append((number, offset, line))
+            n_bytes += len(line)
+        if n_bytes > lines.BLOCK_BYTES or len(faults) > BATCH_ROWS:
+            yield _block(kept, faults, 0)
+            kept, faults, n_bytes = [], [], 0
+    if kept or faults:
+        yield _block(kept, faults, 0)
+
+
+def _block(records: list[Record], faults: Iterable[LineFault], n_blank: int) -> Block:
+    columns = zip(*records, strict=True) if records else ((), (), ())
+    arrays = [pa.array(column, kind.type) for column, kind in zip(columns, _SCHEMA, strict=True)]
+    return Block(pa.Table.from_arrays(arrays, schema=_SCHEMA), tuple(faults), n_blank)
+
+
+Reader = Callable[[Path, str, Sequence[str]], Iterator[Block]]
+READERS: dict[str, Reader] = {
+    "lines": _read_lines,
+    "csv": _read_csv,
+    "parquet": _read_parquet,
+    "documents": _read_documents,
+    "hash_trace": _read_hash_trace,
+}
