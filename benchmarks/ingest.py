@@ -37,26 +37,26 @@ READERS = {
     "DuckDB read_json": (
         'import duckdb; duckdb.sql("copy (select timestamp, request_id, deployment, instance, model, '
         "usage.prompt_tokens, usage.prompt_tokens_details.cached_tokens, usage.completion_tokens, ttft_ms, e2e_ms, "
-        f"status from read_json('{{file}}', format = 'newline_delimited', records = true, columns = {COLUMNS})) "
+        f"status from read_json('@FILE@', format = 'newline_delimited', records = true, columns = {COLUMNS})) "
         "to 'out.parquet' (format parquet, compression zstd)\")"
     ),
     "Polars scan_ndjson": (
-        "import polars as pl; pl.scan_ndjson('{file}').with_columns(pl.col('usage').struct.field('prompt_tokens'), "
+        "import polars as pl; pl.scan_ndjson('@FILE@').with_columns(pl.col('usage').struct.field('prompt_tokens'), "
         "pl.col('usage').struct.field('prompt_tokens_details').struct.field('cached_tokens')).drop('usage')"
         ".sink_parquet('out.parquet', compression='zstd')"
     ),
     "PyArrow JSON": (
         "import pyarrow.json as pj, pyarrow.parquet as pq; "
-        "pq.write_table(pj.read_json('{file}').flatten().flatten(), 'out.parquet', compression='zstd')"
+        "pq.write_table(pj.read_json('@FILE@').flatten().flatten(), 'out.parquet', compression='zstd')"
     ),
     "json loop": (
         "import json, gzip, pyarrow as pa, pyarrow.parquet as pq\n"
-        "opened = gzip.open if '{file}'.endswith('.gz') else open\n"
+        "opened = gzip.open if '@FILE@'.endswith('.gz') else open\n"
         "rows = []\n"
-        "for line in opened('{file}', 'rt'):\n"
+        "for line in opened('@FILE@', 'rt'):\n"
         "    row = json.loads(line); usage = row.pop('usage')\n"
-        "    rows.append(row | {{'prompt_tokens': usage['prompt_tokens'], "
-        "'cached_tokens': usage['prompt_tokens_details']['cached_tokens']}})\n"
+        "    rows.append(row | {'prompt_tokens': usage['prompt_tokens'], "
+        "'cached_tokens': usage['prompt_tokens_details']['cached_tokens']})\n"
         "pq.write_table(pa.Table.from_pylist(rows), 'out.parquet', compression='zstd')"
     ),
 }
@@ -115,7 +115,7 @@ def main() -> None:
             folder = Path(scratch)
             (folder / "valleywatch.toml").write_text(CONFIG)
             write_lines(folder / name, options.lines)
-            found = {reader: measure(code.format(file=name), folder) for reader, code in READERS.items()}
+            found = {reader: measure(code.replace("@FILE@", name), folder) for reader, code in READERS.items()}
             base = found["DuckDB read_json"][0]
             for reader, (cpu_s, wall_s, peak_mb) in found.items():
                 print(f"| {name} | {reader} | {cpu_s:.1f} | {wall_s:.1f} | {peak_mb:.0f} | {cpu_s / base:.1f} |")
