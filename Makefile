@@ -32,7 +32,7 @@ demo: setup ## the whole job on bundled logs: the valley table and where the rep
 	@$(BIN)/valleywatch demo
 
 test: setup ## the tests
-	@$(BIN)/python -P -m pytest
+	@$(BIN)/python -P -m pytest -n 2
 
 lint: setup ## style
 	@$(BIN)/ruff check .
