@@ -208,7 +208,7 @@ def test_results_and_logs_are_readable_by_their_owner_alone(place: Place) -> Non
 def test_the_package_runs_as_a_module_and_stops_quietly_when_its_reader_does() -> None:
     command = f"{sys.executable} -W error -m pipelines formats | head -c 10"
     done = subprocess.run(["bash", "-c", command], cwd=REPO, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "canonical:", "")
+    assert (done.returncode, len(done.stdout), done.stderr) == (0, 10, "")
 
 
 def test_version_is_the_distributions(capsys: pytest.CaptureFixture[str]) -> None:
