@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipelines.formats import detect
-from pipelines.lines import first_record
+from pipelines import ingest
 from pipelines.times import to_us
 from tests.conftest import REPO
 from tests.place import Place
@@ -26,6 +25,8 @@ FORMATS = (
     "helicone",
     "bedrock",
     "new_api",
+    "portkey",
+    "openrouter",
 )
 FOLDER = REPO / "fixtures" / "formats"
 COLUMNS = (
@@ -92,8 +93,52 @@ def test_a_log_becomes_the_table_typed_in_by_hand(place: Place, name: str, named
     assert file["loaded"] == file["lines"] - file["quarantined"] - file["blank"] - file["duplicates"]
 
 
+HOSTILE = (
+    None,
+    "",
+    "x",
+    "-",
+    "0",
+    "infinity",
+    -1,
+    0,
+    1.5,
+    10**30,
+    -(2**63),
+    2**63,
+    1e308,
+    True,
+    [],
+    {},
+    [[{}]],
+    {"a": None},
+)
+"""What no producer writes where it stands."""
+
+
+def changed(value: Any) -> Iterator[Any]:
+    """Yield copies of a record, each with one value inside of it replaced, whatever it is."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from (value | {key: other} for other in (*HOSTILE, *changed(inner)))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from ([*value[:index], other, *value[index + 1 :]] for other in (*HOSTILE, *changed(inner)))
+
+
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_log_is_told_from_every_other_format_by_its_first_line(name: str) -> None:
-    found = detect(*first_record(Path(FOLDER / name / "log.jsonl")))
-    assert found
-    assert found.name == name
+def test_no_value_anywhere_in_a_record_stops_its_neighbours(
+    place: Place, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "MIN_REJECTS", 10**9)
+    first = json.loads((FOLDER / name / "log.jsonl").read_text().splitlines()[0])
+    records = list(changed(first))
+    path = place.write("log.jsonl", [*records, first])
+    assert place.valleywatch("ingest", str(path), "--format", name, "--deployment", "pool") == 0
+    with place.warehouse.writer() as writer:
+        writer.publish()
+    (file,) = place.rows("select * from ingest_files")
+    assert file["lines"] == len(records) + 1
+    assert file["lines"] == file["loaded"] + file["duplicates"] + file["quarantined"] + file["blank"]
+    assert file["loaded"] > 0
+    assert place.rows("select * from requests where cached_tokens > input_tokens or input_tokens < 0") == []

@@ -1,4 +1,4 @@
--- name: ingest/macros/6_usage_input
+-- name: ingest/macros/5_usage_input
 -- grain: scalar; counts is a struct of usage_counts; the input as JSON, cached and written tokens included
 -- params: none
 -- reads: nothing
