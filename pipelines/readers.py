@@ -17,6 +17,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,7 @@ def _read_csv(path: Path, expected_sha256: str, text_columns: Sequence[str]) -> 
     for block in lines.read_blocks(path, expected_sha256):
         records: list[Record] = []
         faults = list(block.faults)
-        for row in block.lines.to_pylist():
-            number, offset, line = row["line_number"], row["byte_offset"], row["line"]
+        for number, offset, line in _lines_of(block):
             cells = _cells(line)
             if keys is None:
                 names = _header(cells, line)
@@ -110,7 +110,7 @@ def _each_once(names: list[str]) -> list[str]:
 def _cell(cell: str, is_text: bool) -> str:
     if not cell:
         return "null"
-    return cell if not is_text and _JSON_NUMBER.fullmatch(cell) else json.dumps(cell, ensure_ascii=False)
+    return cell if not is_text and _JSON_NUMBER.fullmatch(cell) else encode_basestring(cell)
 
 
 def _read_parquet(path: Path, expected_sha256: str, _arguments: Sequence[str]) -> Iterator[Block]:
@@ -264,17 +264,18 @@ def _read_hash_trace(path: Path, expected_sha256: str, _arguments: Sequence[str]
     """
     known: set[int | str] = set()
     for block in lines.read_blocks(path, expected_sha256):
-        records = []
-        for row in block.lines.to_pylist():
-            number, line = row["line_number"], row["line"].rstrip()
+        records: list[Record] = []
+        for number, offset, line in _lines_of(block):
             request = _trace_request(line)
             if request is not None:
                 length, ids = request
                 n_known = sum(1 for _ in itertools.takewhile(known.__contains__, ids))
                 known.update(ids)
                 cached = min(n_known * TRACE_BLOCK_TOKENS, length)
-                line = f'{line[:-1]}, "record": {number}, "simulated_cached_tokens": {cached}}}'
-            records.append((number, row["byte_offset"], line))
+                added = f', "record": {number}, "simulated_cached_tokens": {cached}}}'
+                records.append((number, offset, line.rstrip().removesuffix("}") + added))
+            else:
+                records.append((number, offset, line))
         if len(known) > MAX_CACHED_BLOCKS:
             raise RejectedFileError(
                 "trace_too_large", f"over {MAX_CACHED_BLOCKS:,} different blocks; cut the trace into parts"
@@ -294,6 +295,10 @@ def _trace_request(line: str) -> tuple[int, list[int | str]] | None:
     if type(length) is not int or not isinstance(ids, list) or any(type(x) not in (int, str) for x in ids):
         return None
     return length, ids
+
+
+def _lines_of(block: Block) -> Iterator[Record]:
+    return zip(*(column.to_pylist() for column in block.lines.columns), strict=True)
 
 
 def _blocks(records: Iterable[Record]) -> Iterator[Block]:
