@@ -160,18 +160,19 @@ def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days
         known = writer.rows("ops/known_content", content_sha256=sha256)
         if reading.is_done(known):
             return FileOutcome(reading.name, "already_loaded", f"same content as {known[0]['path']}")
+        # Staging is temporary and stays outside the commit: inside, every block would be kept until the end.
+        n_lines, n_blank = _stage(writer, reading, sha256)
         with writer.transaction():
             if known and known[0]["status"] == "loaded":
                 return _reread(writer, reading, sha256, window_days)
-            return _load(writer, reading, sha256, window_days)
+            return _load(writer, reading, sha256, window_days, n_lines, n_blank)
     except RejectedFileError as fault:
         with writer.transaction():
             _reject(writer, reading, fault)
         return FileOutcome(reading.name, "rejected", str(fault))
 
 
-def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int) -> FileOutcome:
-    n_lines, n_blank = _stage(writer, reading, sha256)
+def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int, n_lines: int, n_blank: int) -> FileOutcome:
     n_loaded, n_duplicates, n_quarantined = _settle(writer)
     if n_quarantined >= MIN_REJECTS and n_quarantined > MAX_REJECT_SHARE * n_lines:
         raise _too_many(writer, n_quarantined, n_lines, reading.source)
@@ -190,7 +191,6 @@ def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int) -> F
 
 def _reread(writer: Writer, reading: _Reading, sha256: str, window_days: int) -> FileOutcome:
     """Judge the lines that an earlier reading refused by today's settings; what it loaded stays as it is."""
-    _stage(writer, reading, sha256)
     writer.run("ingest/keep_quarantined", content_sha256=sha256)
     n_loaded, n_duplicates, n_quarantined = _settle(writer)
     _write_lake(writer, f"{reading.fingerprint}{sha256}", window_days)
@@ -213,13 +213,14 @@ def _reread(writer: Writer, reading: _Reading, sha256: str, window_days: int) ->
 
 def _settle(writer: Writer) -> tuple[int, int, int]:
     """Decide which staged lines are new; return the numbers of loaded, duplicate and quarantined lines."""
-    writer.run("ingest/fresh")
+    counts = writer.rows("ingest/counts")[0]
+    writer.run("ingest/repeated_ids")
+    n_duplicates = writer.change("ingest/drop_repeated") if writer.rows("ingest/any_repeated_id") else 0
     writer.open_lake(row["file"] for row in writer.rows("ops/lake_files"))
     writer.run("ingest/clashes")
-    writer.run("ingest/drop_duplicates")
-    counts = writer.rows("ingest/counts")[0]
-    n_loaded, n_quarantined = counts["n_loaded"], counts["n_quarantined"]
-    return n_loaded, counts["n_lines"] - n_quarantined - n_loaded, n_quarantined
+    n_duplicates += writer.change("ingest/drop_known")
+    n_quarantined = counts["n_quarantined"]
+    return counts["n_lines"] - n_quarantined - n_duplicates, n_duplicates, n_quarantined
 
 
 def _worst(writer: Writer) -> str | None:
@@ -247,6 +248,7 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
             ],
         )
         with writer.registered("lines", block.lines):
+            writer.run(_line_rule(writer))
             writer.create_view("mapped", log_format.query)
             writer.insert(
                 "staged",
@@ -262,6 +264,13 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
                 source_sha256=sha256,
             )
     return n_lines, n_blank + writer.change("ingest/drop_other_lines")
+
+
+def _line_rule(writer: Writer) -> str:
+    """Return the rule for the lines of a block: looking for repeated keys line by line costs more than all the rest."""
+    key_lists = [row["keys"].split("\x1f") for row in writer.rows("ingest/key_lists")]
+    has_repeats = any(len(set(keys)) < len(keys) for keys in key_lists)
+    return "ingest/macros/1_json_line_fault" if has_repeats else "ingest/json_line_fault_of_plain_block"
 
 
 def _too_many(writer: Writer, n_quarantined: int, n_lines: int, source: SourceSettings) -> RejectedFileError:

@@ -16,12 +16,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from pipelines.errors import RejectedFileError
 from pipelines.inbox import open_regular
 
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 16 << 20
 MAX_LINE_BYTES = 1 << 20
 """A request's record is a few hundred bytes; a longer line than this is a fault of the producer."""
 MAX_RATIO = 200
@@ -34,6 +37,8 @@ EXCERPT_BYTES = 500
 _GZIP = b"\x1f\x8b"
 _UNSUPPORTED = {b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\xfd7zXZ\x00": "xz"}
 _BOM = b"\xef\xbb\xbf"
+_NEWLINE = 0x0A
+_WHITE = np.frombuffer(b" \t\n\r\x0b\x0c", np.uint8)
 _SCHEMA = pa.schema([("line_number", pa.int64()), ("byte_offset", pa.int64()), ("line", pa.string())])
 
 
@@ -59,6 +64,9 @@ class Block:
     def n_lines(self) -> int:
         """All lines of the block: readable, faulty and blank."""
         return int(self.lines.num_rows) + len(self.faults) + self.n_blank
+
+
+_NOTHING = Block(_SCHEMA.empty_table(), (), 0)
 
 
 def content_sha256(path: Path) -> str:
@@ -158,55 +166,93 @@ class _Splitter:
 
     def feed(self, chunk: bytes) -> Block:
         """Return the lines that `chunk` completes."""
-        head, newline, tail = chunk.rpartition(b"\n")
-        block = self._cut(head.split(b"\n")) if newline else _block([], [], 0)
-        self._carry = (self._carry + tail)[: MAX_LINE_BYTES + 1]
-        self._carry_length += len(tail)
+        end = chunk.rfind(b"\n") + 1
+        block = self._cut(chunk[:end]) if end else _NOTHING
+        self._carry = (self._carry + chunk[end:])[: MAX_LINE_BYTES + 1]
+        self._carry_length += len(chunk) - end
         return block
 
     def finish(self) -> Block:
         """Return the last line where the file does not end in a newline."""
-        return self._cut([b""]) if self._carry_length else _block([], [], 0)
+        return self._cut(b"\n") if self._carry_length else _NOTHING
 
-    def _cut(self, pieces: list[bytes]) -> Block:
-        lengths = [len(piece) for piece in pieces]
-        lengths[0] += self._carry_length
-        pieces[0] = self._carry + pieces[0]
-        self._carry, self._carry_length = b"", 0
-        rows: list[tuple[int, int, bytes]] = []
-        faults: list[LineFault] = []
-        n_blank = 0
-        for piece, length in zip(pieces, lengths, strict=True):
-            number, offset = self._next_number, self._next_offset
+    def _cut(self, body: bytes) -> Block:
+        """Return the lines of `body`, which ends in a newline, the first one continued from what is held."""
+        faults = []
+        if self._carry_length > MAX_LINE_BYTES:
+            first = body.index(b"\n") + 1
+            faults.append(LineFault(self._next_number, self._next_offset, "line_too_long", _excerpt(self._carry)))
             self._next_number += 1
-            self._next_offset += length + 1
-            text = (piece.removeprefix(_BOM) if number == 1 else piece).removesuffix(b"\r")
-            if length > MAX_LINE_BYTES:
-                faults.append(LineFault(number, offset, "line_too_long", _excerpt(text)))
-            elif not text.strip():
-                n_blank += 1
-            else:
-                rows.append((number, offset, text))
-        return _block(rows, faults, n_blank)
+            self._next_offset += self._carry_length + first
+            body = body[first:]
+        else:
+            body = self._carry + body
+        self._carry, self._carry_length = b"", 0
+        if not body:
+            return Block(_SCHEMA.empty_table(), tuple(faults), 0)
+        return self._block(body, faults)
+
+    def _block(self, body: bytes, faults: list[LineFault]) -> Block:
+        data = np.frombuffer(body, np.uint8)
+        ends = np.flatnonzero(data == _NEWLINE)
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        numbers = self._next_number + np.arange(len(ends))
+        offsets = self._next_offset + starts
+        self._next_number += len(ends)
+        self._next_offset += len(body)
+        lines = _strip_line_ends(body, starts, is_first=bool(numbers[0] == 1))
+        too_long = ends - starts > MAX_LINE_BYTES
+        for index in np.flatnonzero(too_long).tolist():
+            excerpt = _excerpt(lines[index].as_py())
+            faults.append(LineFault(int(numbers[index]), int(offsets[index]), "line_too_long", excerpt))
+        blank = np.zeros(len(ends), bool)
+        # A line is blank only if its first byte is white space; few are, and those are looked at one by one.
+        suspects = np.isin(data[starts], _WHITE) & ~too_long
+        suspects[0] |= bool(numbers[0] == 1)  # there a mark may stand before the white space
+        for index in np.flatnonzero(suspects).tolist():
+            blank[index] = not lines[index].as_py().strip()
+        blank |= pc.equal(pc.binary_length(lines), 0).to_numpy(zero_copy_only=False) & ~too_long
+        keep = ~(blank | too_long)
+        if not keep.all():
+            lines, numbers, offsets = lines.filter(pa.array(keep)), numbers[keep], offsets[keep]
+        return _as_text(lines, numbers, offsets, faults, int(blank.sum()))
 
 
-def _block(rows: list[tuple[int, int, bytes]], faults: list[LineFault], n_blank: int) -> Block:
+def _strip_line_ends(body: bytes, starts: NDArray[np.int64], *, is_first: bool) -> pa.BinaryArray:
+    """Return the lines without newline, carriage return before it, and a mark at the very beginning of the file."""
+    bounds = np.append(starts, len(body)).astype(np.int32)
+    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(body)]
+    lines = pc.binary_slice(pa.Array.from_buffers(pa.binary(), len(starts), buffers), 0, -1)
+    if b"\r\n" in body:
+        lines = pc.if_else(pc.ends_with(lines, b"\r"), pc.binary_slice(lines, 0, -1), lines)
+    if is_first and body.startswith(_BOM):
+        lines = pa.concat_arrays([pc.binary_slice(lines[:1], len(_BOM)), lines[1:]])
+    return lines
+
+
+def _as_text(
+    lines: pa.BinaryArray,
+    numbers: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    faults: list[LineFault],
+    n_blank: int,
+) -> Block:
     """Build the Arrow table; lines that are not UTF-8 become faults."""
-    lines = pa.array([line for _, _, line in rows], pa.binary())
     try:
         texts = lines.cast(pa.string())
     except pa.ArrowInvalid:
-        good = []
-        for number, offset, line in rows:
+        good = np.ones(len(lines), bool)
+        for index, line in enumerate(lines.to_pylist()):
             try:
                 line.decode("utf-8")
-                good.append((number, offset, line))
             except UnicodeDecodeError:
-                faults.append(LineFault(number, offset, "not_utf8", _excerpt(line)))
-        return _block(good, faults, n_blank)
-    numbers = pa.array([number for number, _, _ in rows], pa.int64())
-    offsets = pa.array([offset for _, offset, _ in rows], pa.int64())
-    return Block(pa.Table.from_arrays([numbers, offsets, texts], schema=_SCHEMA), tuple(faults), n_blank)
+                good[index] = False
+                faults.append(LineFault(int(numbers[index]), int(offsets[index]), "not_utf8", _excerpt(line)))
+        texts = lines.filter(pa.array(good)).cast(pa.string())
+        numbers, offsets = numbers[good], offsets[good]
+    return Block(
+        pa.Table.from_arrays([pa.array(numbers), pa.array(offsets), texts], schema=_SCHEMA), tuple(faults), n_blank
+    )
 
 
 def _excerpt(line: bytes) -> str:

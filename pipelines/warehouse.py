@@ -266,7 +266,7 @@ class Writer:
 
     def _known(self, table: str) -> str:
         schema, _, name = table.rpartition(".")
-        declared = {query.split("_", 1)[1] for query in queries.names("schema")} | {"staged", "fresh", "clashes"}
+        declared = {query.split("_", 1)[1] for query in queries.names("schema")} | {"staged"}
         if name not in declared:
             raise ValueError(f"{table!r} is no table of sql/schema")
         return f"{schema}.{name}" if schema else name

@@ -1,7 +1,7 @@
 -- name: ingest/fresh_of_day
 -- grain: request
 -- params: day_index BIGINT
--- reads: fresh
+-- reads: staged
 -- units: tokens; microseconds
 -- why: sorted so that a deployment and an hour stand together
 select
@@ -30,6 +30,6 @@ select
   source_file,
   source_line,
   source_sha256
-from fresh
-where arrived_us // 86400000000 = $day_index
+from staged
+where reason is null and arrived_us // 86400000000 = $day_index
 order by deployment, arrived_us, request_id

@@ -9,11 +9,14 @@
 with shaped as (
   select
     *,
-    case when not is_absent(arrived) and json_type(arrived) = 'VARCHAR' then arrived ->> '$' end as arrived_text,
-    case when json_type(arrived) in ('UBIGINT', 'BIGINT', 'DOUBLE') then arrived::varchar end as arrived_number,
+    case when starts_with(arrived::varchar, '"') then name_text(arrived) end as arrived_text,
+    case when not is_absent(arrived) and json_type(arrived) in ('UBIGINT', 'BIGINT', 'DOUBLE') then arrived::varchar end
+      as arrived_number,
     coalesce(name_text(deployment), $deployment) as deployment_name,
-    case when json_type(status) in ('VARCHAR', 'UBIGINT', 'BIGINT', 'BOOLEAN') then lower(status ->> '$') end
-      as status_text
+    case
+      when is_absent(status) then null
+      when json_type(status) in ('VARCHAR', 'UBIGINT', 'BIGINT', 'BOOLEAN') then lower(status ->> '$')
+    end as status_text
   from mapped
 ),
 
@@ -36,7 +39,7 @@ timed as (
     case
       when kind is not null then kind
       when status_text is null then 'ok'
-      when try_cast(status_text as bigint) between 200 and 299 then 'ok'
+      when status_text = '200' or try_cast(status_text as bigint) between 200 and 299 then 'ok'
       when status_text in ('499', 'aborted', 'abort', 'cancelled', 'canceled') then 'aborted'
       when try_cast(status_text as bigint) is not null then 'failed'
       when status_text in (
@@ -94,7 +97,7 @@ select
   line_number as source_line,
   byte_offset,
   case when reason is not null then left(line, 500) end as excerpt,
-  coalesce(name_text(request_id), 'sha256:' || sha256(line)) as request_id,
+  case when name_text(request_id) is null then 'sha256:' || sha256(line) else name_text(request_id) end as request_id,
   arrived_us,
   deployment_name as deployment,
   name_text(instance) as instance,

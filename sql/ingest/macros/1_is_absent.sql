@@ -5,4 +5,4 @@
 -- units: none
 -- why: a missing key and a JSON null both mean "not reported"
 create or replace temp macro is_absent(field) as
-  field is null or json_type(field) = 'NULL'
+  field is null or field::varchar = 'null'

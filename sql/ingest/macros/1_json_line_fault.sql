@@ -7,6 +7,6 @@
 create or replace temp macro json_line_fault(line) as
   case
     when not json_valid(line) then 'not_json'
-    when json_type(line) <> 'OBJECT' then 'not_an_object'
-    when len(json_keys(line)) <> len(list_distinct(json_keys(line))) then 'duplicate_key'
+    when not starts_with(ltrim(line), '{') then 'not_an_object'
+    when len(json_keys(line)) <> list_unique(json_keys(line)) then 'duplicate_key'
   end

@@ -7,7 +7,7 @@
 --      then its own content; never which file carried it, so that packaging and order of files change nothing
 create or replace temp macro precedence(
   outcome, output_tokens, arrived_us, input_tokens, cached_tokens, cache_write_tokens, queue_us, prefill_us, ttft_us,
-  e2e_us, instance, model, session_id
+  e2e_us, instance, model, session_id, status
 ) as
   row(
     case outcome when 'ok' then 0 when 'aborted' then 1 else 2 end,
@@ -22,5 +22,6 @@ create or replace temp macro precedence(
     coalesce(e2e_us, -1),
     coalesce(instance, ''),
     coalesce(model, ''),
-    coalesce(session_id, '')
+    coalesce(session_id, ''),
+    coalesce(status, '')
   )

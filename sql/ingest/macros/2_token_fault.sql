@@ -3,10 +3,11 @@
 -- params: none
 -- reads: nothing
 -- units: tokens
--- why: a count is never rounded, coerced from text or clamped; 10,000,000 is far above any context window
+-- why: a count is never rounded, coerced from text or clamped; 10,000,000 is far above any context window. The first
+--      branch settles every good count, so that parsing the value again is left to the few others
 create or replace temp macro token_fault(field) as
   case
-    when is_absent(field) then null
+    when is_absent(field) or regexp_full_match(field::varchar, '[0-9]{1,7}') then null
     when json_type(field) not in ('UBIGINT', 'BIGINT', 'DOUBLE') then 'token_count_is_not_a_number'
     when starts_with(field::varchar, '-') then 'negative_token_count'
     when not regexp_full_match(field::varchar, '[0-9]+') then 'decimal_token_count'

@@ -1,0 +1,95 @@
+-- name: formats/openai_usage
+-- grain: one line
+-- params: none
+-- reads: lines
+-- units: as logged
+-- why: most gateways keep the provider's usage object as it came; which vendor it is shows in its keys
+-- summary: a gateway's or client's own JSON lines around a provider's usage object (OpenAI, Anthropic, Bedrock Converse,
+--      DeepSeek, Gemini, Moonshot and what is compatible with them)
+-- switch_on: log one JSON object per request: ts (or timestamp, created_at, start_time; ISO 8601 with offset, when it was
+--      sent), request_id (or id), deployment, instance, model, session_id, status, ttft_ms, e2e_ms (or latency_ms,
+--      duration_ms), queue_ms, prefill_ms, and the response's usage object under usage, response, response.body or data;
+--      ask streams for it with stream_options.include_usage, vLLM for cached tokens with --enable-prompt-tokens-details,
+--      SGLang with --enable-cache-report
+-- pattern: "(usage|usageMetadata)"\s*:\s*\{
+-- ttft_basis: gateway
+-- cached_basis: measured
+with records as (
+  select
+    line_number,
+    byte_offset,
+    line,
+    case
+      when json_valid(line) then json_transform(line, '{
+        "ts": "JSON", "timestamp": "JSON", "created_at": "JSON", "start_time": "JSON",
+        "request_id": "JSON", "id": "JSON", "deployment": "JSON", "instance": "JSON", "model": "JSON",
+        "session_id": "JSON", "session": "JSON",
+        "queue_ms": "JSON", "prefill_ms": "JSON", "ttft_ms": "JSON",
+        "e2e_ms": "JSON", "duration_ms": "JSON",
+        "status_code": "JSON", "status": "JSON", "error": "JSON",
+        "usage": "JSON", "usageMetadata": "JSON", "choices": [{"usage": "JSON"}],
+        "response": {
+          "id": "JSON", "model": "JSON", "status_code": "JSON", "usage": "JSON", "usageMetadata": "JSON",
+          "choices": [{"usage": "JSON"}],
+          "body": {"id": "JSON", "model": "JSON", "usage": "JSON", "usageMetadata": "JSON"}
+        },
+        "data": {"id": "JSON", "model": "JSON", "usage": "JSON", "usageMetadata": "JSON"}
+      }')
+    end as record,
+    case when json_valid(line) then nullif(json_extract(line, '$.latency_ms'), 'null') end as other_e2e_ms
+  from lines
+),
+
+counted as (
+  select
+    *,
+    usage_counts(usage_fields(coalesce(
+      record.usage,
+      record.response.usage,
+      record.response.body.usage,
+      record.data.usage,
+      record.usageMetadata,
+      record.response.usageMetadata,
+      record.response.body.usageMetadata,
+      record.data.usageMetadata,
+      record.choices[1].usage,
+      record.response.choices[1].usage
+    ))) as counts
+  from records
+)
+
+select
+  line_number,
+  byte_offset,
+  line,
+  coalesce(
+    json_line_fault(line), case when counts.is_sum_wrong then 'input_is_not_cached_plus_miss' end
+  ) as line_fault,
+  true as is_request,
+  null::varchar as kind,
+  coalesce(record.ts, record.timestamp, record.created_at, record.start_time) as arrived,
+  first_name([
+    record.request_id, record.id, record.response.id, record.response.body.id, record.data.id
+  ]) as request_id,
+  record.deployment,
+  record.instance,
+  first_name([record.model, record.response.model, record.response.body.model, record.data.model]) as model,
+  first_name([record.session_id, record.session]) as session_id,
+  usage_input(counts) as input_tokens,
+  counts.cached as cached_tokens,
+  null::json as cached_device_tokens,
+  null::json as cached_host_tokens,
+  null::json as cached_storage_tokens,
+  counts.written as cache_write_tokens,
+  counts.output as output_tokens,
+  record.queue_ms,
+  record.prefill_ms,
+  record.ttft_ms,
+  coalesce(record.e2e_ms, other_e2e_ms, record.duration_ms) as e2e_ms,
+  coalesce(
+    record.status_code,
+    record.status,
+    record.response.status_code,
+    case when record.error is not null then to_json('error') end
+  ) as status
+from counted
