@@ -16,7 +16,8 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ import pyarrow.parquet as pq
 from pipelines import lines
 from pipelines.errors import RejectedFileError
 from pipelines.inbox import open_regular
+from pipelines.json_spans import find_spans
 from pipelines.lines import Block, LineFault
 
 BATCH_ROWS = 1024
@@ -38,9 +40,6 @@ TRACE_BLOCK_TOKENS = 512
 
 _SCHEMA = pa.schema([("line_number", pa.int64()), ("byte_offset", pa.int64()), ("line", pa.string())])
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_SPACE = re.compile(r"[ \t\r\n]*")
-# Numbers stay text: the decoder only finds where a value ends, and Python's limit on digits is no rule of ours.
-_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 
 Record = tuple[int, int, str]
 """Line number, byte offset and JSON text."""
@@ -66,8 +65,7 @@ def _read_csv(path: Path, expected_sha256: str, text_columns: Sequence[str]) -> 
     for block in lines.read_blocks(path, expected_sha256):
         records: list[Record] = []
         faults = list(block.faults)
-        for row in block.lines.to_pylist():
-            number, offset, line = row["line_number"], row["byte_offset"], row["line"]
+        for number, offset, line in _lines_of(block):
             cells = _cells(line)
             if keys is None:
                 names = _header(cells, line)
@@ -110,7 +108,7 @@ def _each_once(names: list[str]) -> list[str]:
 def _cell(cell: str, is_text: bool) -> str:
     if not cell:
         return "null"
-    return cell if not is_text and _JSON_NUMBER.fullmatch(cell) else json.dumps(cell, ensure_ascii=False)
+    return cell if not is_text and _JSON_NUMBER.fullmatch(cell) else encode_basestring(cell)
 
 
 def _read_parquet(path: Path, expected_sha256: str, _arguments: Sequence[str]) -> Iterator[Block]:
@@ -180,7 +178,7 @@ def _read_documents(path: Path, expected_sha256: str, arguments: Sequence[str]) 
     text = _whole_text(path, expected_sha256)
     where = tuple(arguments[0].split(".")) if arguments else ()
     try:
-        spans = _spans(text, where)
+        spans = find_spans(text, where)
         yield from _blocks((number, 0, text[start:end]) for number, (start, end) in enumerate(spans, 1))
     except RecursionError:
         raise RejectedFileError("document_too_deep", "its brackets are nested too deeply for a log") from None
@@ -205,57 +203,6 @@ def _whole_text(path: Path, expected_sha256: str) -> str:
         raise RejectedFileError("not_utf8", f"byte {error.start} is no UTF-8; save it as UTF-8") from None
 
 
-def _spans(text: str, where: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Yield where each record begins and ends; raise ValueError where the text is no JSON."""
-    at = _skip(text, 0)
-    while at < len(text):
-        at = yield from _members(text, at, where or (("*",) if text[at] == "[" else ()))
-        at = _skip(text, at)
-
-
-def _members(text: str, at: int, where: tuple[str, ...]) -> Generator[tuple[int, int], None, int]:
-    """Yield the spans of the values that `where` names within the value at `at`; return where that value ends."""
-    if not where or text[at : at + 1] not in ("[", "{"):
-        end = _value_end(text, at)
-        if not where:
-            yield at, end
-        return end
-    is_object = text[at] == "{"
-    close = "}" if is_object else "]"
-    at = _skip(text, at + 1)
-    is_more = text[at : at + 1] != close
-    while is_more:
-        key = "*"
-        if is_object:
-            _expect(text, at, '"')
-            key, at = _DECODER.raw_decode(text, at)
-            at = _skip(text, _expect(text, _skip(text, at), ":"))
-        if where[0] in ("*", key):
-            at = yield from _members(text, at, where[1:])
-        else:
-            at = _value_end(text, at)
-        at = _skip(text, at)
-        is_more = text[at : at + 1] != close
-        if is_more:
-            at = _skip(text, _expect(text, at, ","))
-    return at + 1
-
-
-def _value_end(text: str, at: int) -> int:
-    return _DECODER.raw_decode(text, at)[1]
-
-
-def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
-
-
-def _expect(text: str, at: int, mark: str) -> int:
-    if text[at : at + 1] != mark:
-        raise json.JSONDecodeError(f"{mark!r} is missing", text, at)
-    return at + 1
-
-
 def _read_hash_trace(path: Path, expected_sha256: str, _arguments: Sequence[str]) -> Iterator[Block]:
     """Read a trace of block hashes through a prefix cache that never forgets, and add what it would have served.
 
@@ -264,17 +211,18 @@ def _read_hash_trace(path: Path, expected_sha256: str, _arguments: Sequence[str]
     """
     known: set[int | str] = set()
     for block in lines.read_blocks(path, expected_sha256):
-        records = []
-        for row in block.lines.to_pylist():
-            number, line = row["line_number"], row["line"].rstrip()
+        records: list[Record] = []
+        for number, offset, line in _lines_of(block):
             request = _trace_request(line)
             if request is not None:
                 length, ids = request
                 n_known = sum(1 for _ in itertools.takewhile(known.__contains__, ids))
                 known.update(ids)
                 cached = min(n_known * TRACE_BLOCK_TOKENS, length)
-                line = f'{line[:-1]}, "record": {number}, "simulated_cached_tokens": {cached}}}'
-            records.append((number, row["byte_offset"], line))
+                added = f', "record": {number}, "simulated_cached_tokens": {cached}}}'
+                records.append((number, offset, line.rstrip().removesuffix("}") + added))
+            else:
+                records.append((number, offset, line))
         if len(known) > MAX_CACHED_BLOCKS:
             raise RejectedFileError(
                 "trace_too_large", f"over {MAX_CACHED_BLOCKS:,} different blocks; cut the trace into parts"
@@ -294,6 +242,10 @@ def _trace_request(line: str) -> tuple[int, list[int | str]] | None:
     if type(length) is not int or not isinstance(ids, list) or any(type(x) not in (int, str) for x in ids):
         return None
     return length, ids
+
+
+def _lines_of(block: Block) -> Iterator[Record]:
+    return zip(*(column.to_pylist() for column in block.lines.columns), strict=True)
 
 
 def _blocks(records: Iterable[Record]) -> Iterator[Block]:

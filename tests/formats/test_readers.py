@@ -100,6 +100,18 @@ def test_a_file_that_is_no_longer_what_was_hashed_is_refused(tmp_path: Path, rea
         list(read_records(reader, path, "another"))
 
 
+def test_nothing_is_loaded_of_a_file_whose_end_is_faulty(place: Place) -> None:
+    benchmark = {"requests": {"successful": [{"request_id": "g", "info": {"timings": {"request_start": 1785640270}}}]}}
+    whole = json.dumps({"benchmarks": [benchmark]}).encode()
+    (outcome,) = ingested(place, "guidellm", ("a.json", whole + b"{"))
+    assert (outcome.status, outcome.n_loaded) == ("rejected", 0)
+    assert place.rows("select * from requests") == []
+    (again,) = ingested(
+        place, "guidellm", ("a.json", whole.replace(b'"request_id"', b'"prompt_tokens": 1, "request_id"'))
+    )
+    assert (again.status, again.n_loaded) == ("loaded", 1)
+
+
 # CSV
 
 
