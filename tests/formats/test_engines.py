@@ -1,4 +1,4 @@
-"""Logs of inference engines: every fixture becomes exactly the requests and refusals its expected.json was typed with."""
+"""Logs of inference engines: each fixture becomes exactly the requests and refusals typed into its expected.json."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ ENGINES = (
     "sglang_export",
     "sglang_request_log",
     "sglang_finish_text",
+    "sglang_time_stats",
+    "vllm",
+    "dynamo",
+    "lmcache",
+    "llama_cpp",
 )
 SOURCE = """
 [[sources]]
@@ -26,7 +31,7 @@ format = "{format}"
 path = "logs/*"
 deployment = "pool"
 """
-NAIVE = ("sglang_request_log", "sglang_finish_text")
+NAIVE = ("sglang_request_log", "sglang_finish_text", "lmcache")
 """Formats with time stamps without an offset, which the fixture's source declares to be UTC."""
 
 COLUMNS = (
