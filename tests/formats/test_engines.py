@@ -110,3 +110,56 @@ def test_a_log_named_on_the_command_line_is_counted_to_the_last_line(engine: str
     assert row["format"] == engine
     assert row["loaded"] > 0
     assert row["lines"] == row["loaded"] + row["duplicates"] + row["quarantined"] + row["blank"]
+
+
+HOSTILE = [
+    "{",
+    "3",
+    "null",
+    "[{}]",
+    "{}",
+    '{"a": 1, "a": 2}',
+    '{"a": "\\ud800"}',
+    "{\x00}",
+    "[" * 100_000,
+    '{"event":' * 50_000,
+    "'" * 100_000,
+    "\x1b[" * 100_000,
+    '{"event": [], "schema": 3, "timings": [1], "error": true, "request_parameters": {"stream": []}}',
+    '{"timings": {"cache_n": {}, "prompt_n": []}, "ts": 1e400, "request_parameters": "{", "finish_reason": [1]}',
+    '[2026-08-02 03:11:14] {"timestamp": [], "event": {"x": 1}, "rid": 3, "out": [], "obj": "text"}',
+    '[2026-08-02 03:11:14] {"timestamp": 1, "event": "request.finished", "rid": [], "out": {"meta_info": 7}}',
+    "Finish: obj=X(, out={'meta_info': {'id': '\\'; drop table requests', 'prompt_tokens': 1e999, 'cached_tokens': {",
+    "Finish: obj=X(" + "'meta_info': {" * 20_000,
+    "ReqTimeStats(rid=a, input_len=x, type=unified): queue_duration=nanms, forward_duration=ms, entry_time=inf",
+    "ReqTimeStats(" + "type=unified): " * 20_000,
+    "Reqid: x, Total tokens 1e9, LMCache hit tokens: -, need to load: ?",
+    "Reqid: " * 20_000,
+]
+"""Lines that no producer wrote, or that somebody wrote into a prompt."""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_line_stops_the_lines_after_it(engine: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, SOURCE.format(format=engine) + ('timezone = "UTC"\n' if engine in NAIVE else ""))
+    good = log_of(engine).read_bytes()
+    place.write("a.log", "".join(f"{line}\n" for line in HOSTILE).encode() + good)
+    (outcome,) = place.ingest()
+    assert outcome.status == "loaded"
+    loaded = [row["line"] + len(HOSTILE) for row in expected_of(engine) if "outcome" in row]
+    found = place.rows("select source_line from requests order by source_line")
+    assert [row["source_line"] for row in found if row["source_line"] > len(HOSTILE)] == loaded
+    n_lines = len(HOSTILE) + len(expected_of(engine))
+    counts = (outcome.n_loaded, outcome.n_duplicates, outcome.n_quarantined, outcome.n_blank)
+    assert (outcome.n_lines, sum(count or 0 for count in counts)) == (n_lines, n_lines)
+
+
+@pytest.mark.parametrize("engine", NAIVE)
+def test_a_time_stamp_without_an_offset_is_refused_until_the_source_says_it_is_utc(engine: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, SOURCE.format(format=engine))
+    place.write(log_of(engine).name, log_of(engine).read_bytes())
+    (without,) = place.ingest()
+    assert place.rows("select source_line from quarantine where reason = 'timestamp_without_offset'")
+    place.configure(SOURCE.format(format=engine) + 'timezone = "UTC"\n')
+    (declared,) = place.ingest()
+    assert without.n_loaded + declared.n_loaded == sum("outcome" in row for row in expected_of(engine))
