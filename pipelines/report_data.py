@@ -13,6 +13,7 @@ import numpy as np
 
 from models import service_time
 from models.uncertainty import INTERVAL
+from pipelines.contracts import warnings
 from pipelines.overview import Overview, overviews
 from pipelines.report import render_report, write_report
 from pipelines.report_input import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, Report
@@ -72,6 +73,7 @@ def _report(reader: Reader, now: datetime) -> Report:
             )
             for seen in overviews(reader)
         ),
+        warnings=warnings(reader),
         quarantined=tuple((row["reason"], row["n_lines"]) for row in reader.rows("report/quarantined")),
     )
 

@@ -123,6 +123,7 @@ class Writer:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
         self._connection = connection
+        self._is_in_transaction = False
         self.folder = folder
 
     def prepare(self) -> None:
@@ -144,8 +145,12 @@ class Writer:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit what is done inside as a whole, or nothing of it."""
+        """Commit what is done inside as a whole, or nothing of it; inside another transaction, be a part of it."""
+        if self._is_in_transaction:
+            yield
+            return
         self._connection.execute("begin")
+        self._is_in_transaction = True
         try:
             yield
         except BaseException:
@@ -153,6 +158,8 @@ class Writer:
             with suppress(duckdb.Error):
                 self._connection.execute("rollback")
             raise
+        finally:
+            self._is_in_transaction = False
         self._connection.execute("commit")
 
     def rows(self, name: str, **params: Any) -> list[dict[str, Any]]:
