@@ -18,6 +18,7 @@ from pipelines.expectations import (
     expected_of_requests,
     judge,
 )
+from pipelines.faults import reach
 from pipelines.ingest import MARTS_BY_HOUR
 from pipelines.marts import refresh_busy_periods, refresh_hours
 from pipelines.settings import PolicySettings
@@ -93,8 +94,10 @@ def refresh_marts(writer: Writer, day_index: int) -> Refreshed:
                 "busy_periods": HOURS_PER_DAY * refresh_busy_periods(writer, day_index),
             }
             findings = _require_kept(_judge_marts(writer, day_index))
+            reach("marts_judged")
     except _BreachError as breach:
         findings, n_hours = breach.findings, dict.fromkeys(MARTS_BY_HOUR, 0)
+    reach("marts_committed")
     _keep(writer, day_index, MARTS, findings)
     return Refreshed(findings, n_hours)
 
@@ -121,5 +124,6 @@ def _keep(writer: Writer, day_index: int, contract: str, findings: Sequence[Find
     """Replace the day's findings about one contract."""
     with writer.transaction():
         writer.run("ops/clear_findings", day_index=day_index, contract=contract)
+        reach("findings_cleared")
         rows = [{"day_index": day_index, "contract": contract, **asdict(finding)} for finding in findings]
         writer.insert_rows("ops.findings", rows)

@@ -17,6 +17,7 @@ from typing import Any
 
 from pipelines import lines
 from pipelines.errors import RejectedFileError, UsageError
+from pipelines.faults import reach
 from pipelines.formats import formats
 from pipelines.inbox import find_files, path_text
 from pipelines.settings import Settings, SourceSettings
@@ -125,6 +126,7 @@ def ingest_files(
     outcomes = []
     for path in files:
         outcome = _ingest_file(writer, source, path, window_days, now)
+        reach("file_committed")
         if outcome.status != "already_loaded":
             tell(describe(outcome))
         outcomes.append(outcome)
@@ -171,10 +173,12 @@ def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days
 
 def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int) -> FileOutcome:
     n_lines, n_blank = _stage(writer, reading, sha256)
+    reach("file_staged")
     n_loaded, n_duplicates, n_quarantined = _settle(writer)
     if n_quarantined >= MIN_REJECTS and n_quarantined > MAX_REJECT_SHARE * n_lines:
         raise _too_many(writer, n_quarantined, n_lines, reading.source)
     _write_lake(writer, sha256, window_days)
+    reach("lake_written")
     _forget_rejection(writer, reading.path)
     writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=sha256, source_file=reading.name)
     row = reading.manifest() | {
@@ -183,6 +187,7 @@ def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int) -> F
     }  # fmt: skip
     writer.insert_rows("ops.ingest_files", [row])
     writer.run("ops/move_to_duplicates")
+    reach("manifest_written")
     why = _worst(writer)
     return FileOutcome(reading.name, "loaded", why, n_lines, n_loaded, n_duplicates, n_quarantined, n_blank)
 
@@ -319,6 +324,7 @@ def _reject(writer: Writer, reading: _Reading, fault: RejectedFileError) -> None
     writer.insert_rows("ops.ingest_files", [row])
     fate = {"content_sha256": sha256, "source_file": reading.name, "reason": fault.reason, "excerpt": fault.detail}
     writer.insert_rows("ops.quarantine", [fate])
+    reach("rejection_written")
 
 
 def _forget_rejection(writer: Writer, path: Path) -> None:
