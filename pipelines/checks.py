@@ -1,12 +1,13 @@
-"""Asset checks: findings of `expectations` as Dagster shows them.
+"""Asset checks: findings about a contract as Dagster shows them.
 
-Belongs here: severities and display. Does not belong here: what is expected.
+Belongs here: specs and display. Does not belong here: what is expected, or what a breach does.
 """
 
 from collections.abc import Sequence
 
 import dagster as dg
 
+from pipelines.contracts import is_broken
 from pipelines.expectations import Finding
 
 REQUESTS_CONTRACT = dg.AssetCheckSpec(
@@ -15,26 +16,29 @@ REQUESTS_CONTRACT = dg.AssetCheckSpec(
     blocking=True,
     description="Stops the day before its marts when its requests break their contract; a day without requests warns.",
 )
+MARTS_CONTRACT = dg.AssetCheckSpec(
+    "marts_contract",
+    asset="hourly_hit_rate",
+    blocking=True,
+    description="Stops the day before its verdicts, and keeps the marts as they were, when they break their contract.",
+)
 
 
-def check_result(findings: Sequence[Finding] | None) -> dg.AssetCheckResult:
-    """Return the findings as a check result; no findings at all means no data, which is not a pass."""
-    if findings is None:
-        return dg.AssetCheckResult(
-            check_name=REQUESTS_CONTRACT.name,
-            passed=False,
-            severity=dg.AssetCheckSeverity.WARN,
-            description="no data for this day",
-        )
+def check_result(spec: dg.AssetCheckSpec, findings: Sequence[Finding]) -> dg.AssetCheckResult:
+    """Return the findings as a check result: an error stops what is downstream, a warning does not."""
     failed = [finding for finding in findings if not finding.passed]
     records = [
-        dg.TableRecord({"expectation": finding.expectation, "passed": finding.passed, "detail": finding.detail})
+        dg.TableRecord({
+            "expectation": finding.expectation, "severity": finding.severity, "passed": finding.passed,
+            "detail": finding.detail,
+        })
         for finding in findings
-    ]
+    ]  # fmt: skip
     return dg.AssetCheckResult(
-        check_name=REQUESTS_CONTRACT.name,
+        check_name=spec.name,
+        asset_key=spec.asset_key,
         passed=not failed,
-        severity=dg.AssetCheckSeverity.ERROR,
+        severity=dg.AssetCheckSeverity.ERROR if is_broken(findings) else dg.AssetCheckSeverity.WARN,
         description="; ".join(f"{finding.expectation}: {finding.detail}" for finding in failed) or None,
         metadata={"evaluated": len(findings), "failed": len(failed), "findings": dg.MetadataValue.table(records)},
     )

@@ -12,6 +12,7 @@ import polars as pl
 
 from models.busy_periods import BusyRows, fit_busy_periods
 from models.curve_fit import CurveFit
+from pipelines.faults import reach
 from pipelines.settings import PolicySettings
 from pipelines.times import HOURS_PER_DAY
 from pipelines.warehouse import Writer
@@ -39,6 +40,7 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
     with writer.transaction():
         writer.run("curve/clear_curve", day_index=day_index)
         writer.run("curve/clear_draws", day_index=day_index)
+        reach("curves_cleared")
         writer.insert_rows("mart.throughput_curve", curves)
         if draws:
             writer.insert_frame("mart.curve_draws", pl.concat(draws))

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from pipelines.alerts.record import mark_changed_judgement
+from pipelines.contracts import breaches
 from pipelines.errors import UsageError, ValleywatchError
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.report_data import publish_if_behind
@@ -64,7 +65,7 @@ def run(
         tell("nothing new: every day is up to date")
     for position, day_index in enumerate(todo, 1):
         tell(f"{to_day(day_index)} (day {position} of {len(todo)})")
-        _execute(config_path, to_day(day_index), fixed_now, publishes=position == len(todo))
+        _execute(config_path, warehouse, to_day(day_index), fixed_now, publishes=position == len(todo))
     publish_if_behind(warehouse, now)
     return RunOutcome(tuple(files), tuple(to_day(day_index) for day_index in todo))
 
@@ -75,7 +76,9 @@ def _require_days_of_job(days: Sequence[date] | None, now: datetime) -> None:
             raise UsageError(f"{day} is no day of the job: it knows the UTC days from {FIRST_DAY} to today")
 
 
-def _execute(config_path: Path, day: date, fixed_now: datetime | None, *, publishes: bool) -> None:
+def _execute(
+    config_path: Path, warehouse: Warehouse, day: date, fixed_now: datetime | None, *, publishes: bool
+) -> None:
     """Execute the job for one day; DAGSTER_HOME, where set, keeps its history."""
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "1")
     import dagster as dg
@@ -95,4 +98,6 @@ def _execute(config_path: Path, day: date, fixed_now: datetime | None, *, publis
                 run_config=_QUIET, partition_key=day.isoformat(), instance=instance, asset_selection=chosen
             )
     except dg.DagsterError as error:
-        raise ValleywatchError(f"{day} was not finished: {error}; what was published before is unchanged") from error
+        with warehouse.writer() as writer:
+            why = "; ".join(breaches(writer, to_day_index(day))) or str(error)
+        raise ValleywatchError(f"{day} was not finished: {why}; what was published before is unchanged") from error

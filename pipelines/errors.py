@@ -27,6 +27,12 @@ class BusyError(ValleywatchError):
     exit_code = 75
 
 
+class DiskFullError(ValleywatchError):
+    """The disk of the warehouse has no space left: the same call works once there is some."""
+
+    exit_code = 75
+
+
 class RejectedFileError(ValleywatchError):
     """A whole log file cannot be trusted; nothing of it is loaded. `reason` is the code kept in the manifest."""
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from pipelines import lines
 from pipelines.errors import RejectedFileError, UsageError
+from pipelines.faults import reach
 from pipelines.formats import formats
 from pipelines.inbox import find_files, path_text
 from pipelines.readers import read_records
@@ -126,6 +127,7 @@ def ingest_files(
     outcomes = []
     for path in files:
         outcome = _ingest_file(writer, source, path, window_days, now)
+        reach("file_committed")
         if outcome.status != "already_loaded":
             tell(describe(outcome))
         outcomes.append(outcome)
@@ -162,6 +164,7 @@ def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days
             return FileOutcome(reading.name, "already_loaded", f"same content as {known[0]['path']}")
         # Staging is temporary and stays outside the commit: inside, every block would be kept until the end.
         n_lines, n_blank = _stage(writer, reading, sha256)
+        reach("file_staged")
         with writer.transaction():
             if known and known[0]["status"] == "loaded":
                 return _reread(writer, reading, sha256, window_days)
@@ -177,6 +180,7 @@ def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int, n_li
     if n_quarantined >= MIN_REJECTS and n_quarantined > MAX_REJECT_SHARE * n_lines:
         raise _too_many(writer, n_quarantined, n_lines, reading.source)
     _write_lake(writer, sha256, window_days)
+    reach("lake_written")
     _forget_rejection(writer, reading.path)
     writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=sha256, source_file=reading.name)
     row = reading.manifest() | {
@@ -185,6 +189,7 @@ def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int, n_li
     }  # fmt: skip
     writer.insert_rows("ops.ingest_files", [row])
     writer.run("ops/move_to_duplicates")
+    reach("manifest_written")
     why = _worst(writer)
     return FileOutcome(reading.name, "loaded", why, n_lines, n_loaded, n_duplicates, n_quarantined, n_blank)
 
@@ -329,6 +334,7 @@ def _reject(writer: Writer, reading: _Reading, fault: RejectedFileError) -> None
     writer.insert_rows("ops.ingest_files", [row])
     fate = {"content_sha256": sha256, "source_file": reading.name, "reason": fault.reason, "excerpt": fault.detail}
     writer.insert_rows("ops.quarantine", [fate])
+    reach("rejection_written")
 
 
 def _forget_rejection(writer: Writer, path: Path) -> None:

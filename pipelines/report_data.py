@@ -13,6 +13,8 @@ import numpy as np
 
 from models import service_time
 from models.uncertainty import INTERVAL
+from pipelines.contracts import warnings
+from pipelines.faults import reach
 from pipelines.overview import Overview, overviews
 from pipelines.report import render_report, write_report
 from pipelines.report_input import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, Report
@@ -32,7 +34,9 @@ def publish_report(warehouse: Warehouse, now: datetime) -> Path:
     with warehouse.reader() as reader:
         html = render_report(_report(reader, now))
     path = report_path(warehouse)
-    write_report(html, path)
+    with warehouse.explained():
+        write_report(html, path)
+    reach("report_written")
     return path
 
 
@@ -72,6 +76,7 @@ def _report(reader: Reader, now: datetime) -> Report:
             )
             for seen in overviews(reader)
         ),
+        warnings=warnings(reader),
         quarantined=tuple((row["reason"], row["n_lines"]) for row in reader.rows("report/quarantined")),
     )
 

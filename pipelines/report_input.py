@@ -92,10 +92,11 @@ class DeploymentReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The whole report; `quarantined` has (reason, lines). A moment without a zone is UTC."""
+    """The whole report; `quarantined` has (reason, lines), `warnings` sentences. A moment without a zone is UTC."""
 
     generated_at: datetime
     first_day: date | None = None
     last_day: date | None = None
     deployments: tuple[DeploymentReport, ...] = ()
     quarantined: tuple[tuple[str, int], ...] = ()
+    warnings: tuple[str, ...] = ()

@@ -10,9 +10,11 @@ Does not belong here: what a statement computes (`sql/`) or when it runs (`asset
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,7 +26,8 @@ import polars as pl
 import pyarrow as pa
 
 from pipelines import queries
-from pipelines.errors import BusyError, QueryError, UsageError, ValleywatchError
+from pipelines.errors import BusyError, DiskFullError, QueryError, UsageError, ValleywatchError
+from pipelines.faults import reach
 
 SCHEMA_VERSION = 1
 KEPT_SNAPSHOTS = 3
@@ -43,6 +46,10 @@ _REFUSED = {"MULTI": "PIVOT without a list of values after `in`"}
 """What DuckDB's own name of a statement does not tell its writer."""
 
 
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_NO_SPACE_WORDS = r"No space left on device|Disk quota exceeded|max_temp_directory_size"
+
+
 class Warehouse:
     """The folder; opens the one writer and any number of readers."""
 
@@ -58,28 +65,40 @@ class Warehouse:
     @contextmanager
     def writer(self, *, wait_s: float = 0.0) -> Iterator[Writer]:
         """Open the warehouse for writing; raise BusyError when another process still has it open after `wait_s`."""
+        with self.explained():
+            self._make_folders()
+            with _lock(self.folder / "writer.lock", wait_s):
+                connection = _connect(self.folder / "warehouse.duckdb", self.folder, self.memory_limit)
+                try:
+                    (self.folder / "warehouse.duckdb").chmod(0o600)
+                    writer = Writer(connection, self.folder)
+                    writer.prepare()
+                    yield writer
+                finally:
+                    connection.close()
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Say of an error of the engine, or of a full disk, what a person can do about it."""
+        try:
+            yield
+        except (duckdb.Error, OSError) as error:
+            if full := _disk_full(self.folder, error):
+                raise full from error
+            if isinstance(error, duckdb.Error):
+                raise ValleywatchError(
+                    f"the engine refused a step on {self.folder}: {error}; what was committed before stays"
+                ) from error
+            raise
+
+    def _make_folders(self) -> None:
         for folder in (self.folder, self.folder / "lake", self.folder / "snapshots", self.folder / "tmp"):
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
-                raise UsageError(
+                raise _disk_full(self.folder, error) or UsageError(
                     f"{folder} cannot be made: {error.strerror}; set `path` under [warehouse] to a folder of its own"
                 ) from None
-        with _lock(self.folder / "writer.lock", wait_s):
-            connection = _connect(self.folder / "warehouse.duckdb", self.folder, self.memory_limit)
-            try:
-                (self.folder / "warehouse.duckdb").chmod(0o600)
-                writer = Writer(connection, self.folder)
-                writer.prepare()
-                yield writer
-            except duckdb.FatalException as error:
-                raise ValleywatchError(f"the warehouse stopped: {error}; free disk space and run again") from error
-            except duckdb.Error as error:
-                raise ValleywatchError(
-                    f"the engine refused a step on {self.folder}: {error}; what was committed before stays"
-                ) from error
-            finally:
-                connection.close()
 
     @contextmanager
     def reader(self) -> Iterator[Reader]:
@@ -123,6 +142,7 @@ class Writer:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
         self._connection = connection
+        self._is_in_transaction = False
         self.folder = folder
 
     def prepare(self) -> None:
@@ -144,8 +164,12 @@ class Writer:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit what is done inside as a whole, or nothing of it."""
+        """Commit what is done inside as a whole, or nothing of it; inside another transaction, be a part of it."""
+        if self._is_in_transaction:
+            yield
+            return
         self._connection.execute("begin")
+        self._is_in_transaction = True
         try:
             yield
         except BaseException:
@@ -153,6 +177,8 @@ class Writer:
             with suppress(duckdb.Error):
                 self._connection.execute("rollback")
             raise
+        finally:
+            self._is_in_transaction = False
         self._connection.execute("commit")
 
     def rows(self, name: str, **params: Any) -> list[dict[str, Any]]:
@@ -230,6 +256,7 @@ class Writer:
         relation.write_parquet(str(aside), compression="zstd")
         # Never written again: a slip of a hand or of a tool should meet a closed door.
         aside.chmod(0o400)
+        reach("parquet_aside")
         _sync_rename(aside, target)
         return target.stat().st_size
 
@@ -255,11 +282,14 @@ class Writer:
             self._connection.execute("use warehouse")
             self._connection.execute("detach snapshot")
         aside.chmod(0o600)
+        reach("snapshot_aside")
         _sync_rename(aside, target)
+        reach("snapshot_named")
         link = self.folder / "valleywatch.link"
         link.unlink(missing_ok=True)
         link.symlink_to(target.relative_to(self.folder))
         _sync_rename(link, self.folder / "valleywatch.duckdb", sync_content=False)
+        reach("snapshot_linked")
         for number in numbers[: len(numbers) + 1 - KEPT_SNAPSHOTS]:
             (folder / f"valleywatch-{number:06d}.duckdb").unlink(missing_ok=True)
         return target
@@ -306,7 +336,7 @@ def _connect(
             connection.execute(f"attach {_literal(str(attach))} as valleywatch (read_only)")
             connection.execute("use valleywatch")
     except duckdb.Error as error:
-        raise ValleywatchError(f"{attach or path} cannot be opened: {error}") from None
+        raise _disk_full(folder, error) or ValleywatchError(f"{attach or path} cannot be opened: {error}") from None
     allowed = folder / "lake" if path is None else folder
     connection.execute("set TimeZone = 'UTC'")
     connection.execute(f"set allowed_directories = [{_literal(f'{allowed}/')}]")
@@ -332,6 +362,16 @@ def _lake_sql(folder: Path, files: Iterable[str]) -> str:
 def _literal(text: str) -> str:
     """Quote a path from the configuration: the one kind of value DuckDB takes only as a literal in these statements."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def _disk_full(folder: Path, error: Exception) -> DiskFullError | None:
+    """Return what to say where `error` comes from a lack of space; DuckDB tells so in words alone."""
+    if getattr(error, "errno", None) not in _NO_SPACE and not re.search(_NO_SPACE_WORDS, str(error)):
+        return None
+    return DiskFullError(
+        f"no space is left for {folder} ({shutil.disk_usage(folder).free:,} bytes are free): free some and run again; "
+        f"what was committed before stays, what was not is done anew ({error})"
+    )
 
 
 @contextmanager

@@ -53,6 +53,7 @@ ABSENT = object()
 VIEWS = (
     "alert_outbox",
     "busy_periods",
+    "check_findings",
     "hit_rate_histogram",
     "hourly_hit_rate",
     "ingest_files",

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from pipelines.alerts.state import Observation, Standing, advance
+from pipelines.faults import reach
 from pipelines.settings import PolicySettings, Settings
 from pipelines.times import HOURS_PER_DAY, hour_text, to_us
 from pipelines.verdicts import observe_day
@@ -32,6 +33,8 @@ def judge_day(writer: Writer, day_index: int, settings: Settings, now: datetime)
         n_alerts = _write_alerts(writer, episodes, now)
         writer.run("ops/clean_day", day_index=day_index)
         writer.insert_rows("ops.unpublished_days", [{"day_index": day_index}])
+        reach("verdicts_written")
+    reach("verdicts_committed")
     return {"hours": n_hours, "episodes": len(episodes), "new_alerts": n_alerts}
 
 

@@ -7,7 +7,7 @@ from datetime import date
 import dagster as dg
 
 from pipelines.checks import REQUESTS_CONTRACT, check_result
-from pipelines.expectations import judge_requests
+from pipelines.contracts import judge_requests
 from pipelines.ingest import ingest_sources
 from pipelines.partitions import DAILY_UTC
 from pipelines.resources import Workplace
@@ -24,8 +24,9 @@ from pipelines.times import to_day_index
 def requests(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[dg.MaterializeResult[None]]:
     """Every accepted request once: reads whatever is new in the sources, whichever days it belongs to."""
     with workplace.writer() as writer:
-        outcomes = ingest_sources(writer, workplace.settings(), workplace.now(), context.log.info)
-        findings = judge_requests(writer, to_day_index(date.fromisoformat(context.partition_key)))
+        settings, day = workplace.settings(), date.fromisoformat(context.partition_key)
+        outcomes = ingest_sources(writer, settings, workplace.now(), context.log.info)
+        findings = judge_requests(writer, to_day_index(day), settings.policy)
     statuses = Counter(outcome.status for outcome in outcomes)
     yield dg.MaterializeResult(
         metadata={
@@ -35,5 +36,5 @@ def requests(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterato
             "rows_loaded": sum(outcome.n_loaded for outcome in outcomes),
             "rows_quarantined": sum(outcome.n_quarantined or 0 for outcome in outcomes),
         },
-        check_results=[check_result(findings)],
+        check_results=[check_result(REQUESTS_CONTRACT, findings)],
     )

@@ -4,7 +4,6 @@ from datetime import date
 
 import dagster as dg
 
-from pipelines.assets.mart import busy_periods, hourly_hit_rate
 from pipelines.curves import fit_day
 from pipelines.partitions import DAILY_UTC
 from pipelines.resources import Workplace
@@ -16,7 +15,7 @@ from pipelines.times import to_day_index
     group_name="verdict",
     kinds={"python", "scipy"},
     pool="duckdb_write",
-    deps=[busy_periods, hourly_hit_rate],
+    deps=["busy_periods", "hourly_hit_rate"],
 )
 def throughput_curve(context: dg.AssetExecutionContext, workplace: Workplace) -> dg.MaterializeResult[None]:
     """How each deployment's miss-token throughput falls with its hit rate, fitted on the trailing window."""

@@ -2,7 +2,6 @@
 
 import dagster as dg
 
-from pipelines.assets.mart import hit_rate_histogram
 from pipelines.partitions import DAILY_UTC
 from pipelines.report_data import finish_publishing, publish_report
 from pipelines.resources import Workplace
@@ -13,7 +12,7 @@ from pipelines.resources import Workplace
     group_name="published",
     kinds={"duckdb"},
     pool="duckdb_write",
-    deps=["valley_episodes", hit_rate_histogram],
+    deps=["valley_episodes", "hit_rate_histogram"],
 )
 def snapshot(workplace: Workplace) -> dg.MaterializeResult[None]:
     """A copy of all marts that any DuckDB client can open while the job writes."""

@@ -7,7 +7,6 @@ import dagster as dg
 
 from pipelines.alerts.record import judge_day
 from pipelines.assets.curve import throughput_curve
-from pipelines.assets.mart import hourly_hit_rate
 from pipelines.partitions import DAILY_UTC
 from pipelines.resources import Workplace
 from pipelines.times import to_day_index
@@ -15,7 +14,7 @@ from pipelines.times import to_day_index
 _STATUS = dg.AssetSpec(
     "valley_status",
     description="Per deployment and hour: the revenue index of its own traffic, the state, what it costs.",
-    deps=[throughput_curve, hourly_hit_rate],
+    deps=[throughput_curve, "hourly_hit_rate"],
     group_name="verdict",
     kinds={"python", "duckdb"},
     partitions_def=DAILY_UTC,

@@ -8,7 +8,8 @@ from typing import Any
 
 from pipelines import words
 from pipelines.commands.options import add_config, add_json
-from pipelines.commands.output import write_json, write_table
+from pipelines.commands.output import tell, write_json, write_table
+from pipelines.contracts import warnings
 from pipelines.overview import Overview, overviews
 from pipelines.settings import load_settings
 from pipelines.warehouse import Warehouse
@@ -33,6 +34,9 @@ def print_status(warehouse: Warehouse, *, as_json: bool = False) -> None:
     """Print the valley table of the published snapshot."""
     with warehouse.reader() as reader:
         found = overviews(reader)
+        warned = warnings(reader)
+    for warning in warned:
+        tell(f"note: {warning}")
     if as_json:
         write_json([{"deployment": row.deployment, **asdict(row.verdict)} for row in found])
         return

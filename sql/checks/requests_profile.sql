@@ -2,8 +2,8 @@
 -- grain: deployment × hour
 -- params: from_us BIGINT, to_us BIGINT
 -- reads: requests
--- units: counts
--- why: what the contract of the requests says must be zero, counted; block
+-- units: counts; coverage = share of the served requests that report cached_tokens, 1 where none is served
+-- why: what the contract of the requests is about, counted
 select
   deployment,
   arrived_us // 3600000000 as hour_index,
@@ -17,7 +17,14 @@ select
   count(*) filter (
     where queue_us < 0 or prefill_us < 0 or ttft_us < 0 or e2e_us < 0
   )::bigint as n_negative_latency,
-  count(*) filter (where arrived_us is null or source_file is null or source_line is null)::bigint as n_no_origin
+  count(*) filter (where ttft_us > e2e_us)::bigint as n_ttft_over_e2e,
+  count(*) filter (where prefill_us > ttft_us)::bigint as n_prefill_over_ttft,
+  count(*) filter (where arrived_us is null or source_file is null or source_line is null)::bigint as n_no_origin,
+  coalesce(
+    count(*) filter (where outcome = 'ok' and cached_tokens is not null)
+    / nullif(count(*) filter (where outcome = 'ok'), 0),
+    1.0
+  ) as coverage
 from requests
 where arrived_us >= $from_us and arrived_us < $to_us
 group by deployment, arrived_us // 3600000000

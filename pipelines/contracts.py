@@ -1,0 +1,129 @@
+"""What happens at a boundary: profile, judgement, and what a breach does to the day.
+
+Belongs here: which profiles make a contract, and that a broken one leaves no trace but its findings. Does not belong
+here: what is expected (`expectations`), counting (`sql/checks/`), Dagster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from pipelines.expectations import (
+    BLOCK,
+    Finding,
+    expected_of_files,
+    expected_of_manifest,
+    expected_of_marts,
+    expected_of_requests,
+    judge,
+)
+from pipelines.faults import reach
+from pipelines.ingest import MARTS_BY_HOUR
+from pipelines.marts import refresh_busy_periods, refresh_hours
+from pipelines.settings import PolicySettings
+from pipelines.times import HOURS_PER_DAY, US_PER_DAY, day_text
+from pipelines.warehouse import Reader, Writer
+
+REQUESTS = "requests"
+MARTS = "hourly marts"
+
+
+def warnings(reader: Reader) -> tuple[str, ...]:
+    """Say what the newest judged day lacks, one sentence an expectation."""
+    return tuple(
+        f"{day_text(row['day_index'])}, {row['contract']}: not so: {row['expectation']} ({row['detail']})"
+        for row in reader.rows("report/warnings")
+    )
+
+
+def breaches(writer: Writer, day_index: int) -> list[str]:
+    """Say what stopped a day, one sentence a breach."""
+    return [
+        f"the contract of the {row['contract']} is broken: {row['expectation']} ({row['detail']})"
+        for row in writer.rows("ops/breaches", day_index=day_index)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What became of a day's marts; after a breach nothing was replaced."""
+
+    findings: tuple[Finding, ...]
+    n_hours: dict[str, int]
+
+
+class _BreachError(Exception):
+    """Carries the findings out of a transaction that they undo."""
+
+    def __init__(self, findings: tuple[Finding, ...]) -> None:
+        super().__init__(findings)
+        self.findings = findings
+
+
+def is_broken(findings: Sequence[Finding]) -> bool:
+    """Say whether the day must stop here."""
+    return any(not finding.passed and finding.severity == BLOCK for finding in findings)
+
+
+def judge_requests(writer: Writer, day_index: int, policy: PolicySettings) -> tuple[Finding, ...]:
+    """Judge the manifest and the day's requests; keep and return the findings."""
+    _open_days(writer, day_index, day_index)
+    day = {"from_us": day_index * US_PER_DAY, "to_us": (day_index + 1) * US_PER_DAY}
+    requests = writer.frame("checks/requests_profile", **day)
+    findings = [
+        *judge(writer.frame("checks/manifest"), expected_of_manifest()),
+        *judge(requests, expected_of_requests(policy.min_coverage)),
+    ]
+    if not requests.is_empty():
+        findings += judge(writer.frame("checks/files_profile", **day), expected_of_files())
+    _keep(writer, day_index, REQUESTS, findings)
+    return tuple(findings)
+
+
+def refresh_marts(writer: Writer, day_index: int) -> Refreshed:
+    """Replace the day's dirty hours in all marts and judge what they became, before the one commit.
+
+    A broken contract rolls everything back: yesterday's rows stay, the hours stay dirty, only the findings are kept.
+    """
+    try:
+        with writer.transaction():
+            n_hours = {
+                "hourly_hit_rate": refresh_hours(writer, "hourly_hit_rate", day_index),
+                "hit_rate_histogram": refresh_hours(writer, "hit_rate_histogram", day_index),
+                "busy_periods": HOURS_PER_DAY * refresh_busy_periods(writer, day_index),
+            }
+            findings = _require_kept(_judge_marts(writer, day_index))
+            reach("marts_judged")
+    except _BreachError as breach:
+        findings, n_hours = breach.findings, dict.fromkeys(MARTS_BY_HOUR, 0)
+    reach("marts_committed")
+    _keep(writer, day_index, MARTS, findings)
+    return Refreshed(findings, n_hours)
+
+
+def _require_kept(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    if is_broken(findings):
+        raise _BreachError(findings)
+    return findings
+
+
+def _judge_marts(writer: Writer, day_index: int) -> tuple[Finding, ...]:
+    _open_days(writer, day_index - 1, day_index)
+    from_us, to_us = day_index * US_PER_DAY, (day_index + 1) * US_PER_DAY
+    profile = writer.frame("checks/marts_profile", context_from_us=from_us - US_PER_DAY, from_us=from_us, to_us=to_us)
+    return tuple(judge(profile, expected_of_marts()))
+
+
+def _open_days(writer: Writer, first_day: int, last_day: int) -> None:
+    files = writer.rows("ops/lake_files_of_days", first_day=first_day, last_day=last_day)
+    writer.open_lake(row["file"] for row in files)
+
+
+def _keep(writer: Writer, day_index: int, contract: str, findings: Sequence[Finding]) -> None:
+    """Replace the day's findings about one contract."""
+    with writer.transaction():
+        writer.run("ops/clear_findings", day_index=day_index, contract=contract)
+        reach("findings_cleared")
+        rows = [{"day_index": day_index, "contract": contract, **asdict(finding)} for finding in findings]
+        writer.insert_rows("ops.findings", rows)

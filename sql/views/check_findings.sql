@@ -1,0 +1,14 @@
+-- name: views/check_findings
+-- grain: day × contract × expectation
+-- params: none
+-- reads: ops.findings
+-- units: none
+-- why: a breach of severity block stopped its day, one of severity warn is only told
+select
+  make_date(day_index::integer) as day_utc,
+  contract,
+  expectation,
+  severity,
+  passed,
+  detail
+from ops.findings
