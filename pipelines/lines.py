@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pipelines.errors import RejectedFileError
 from pipelines.inbox import open_regular
 
-BLOCK_BYTES = 16 << 20
+BLOCK_BYTES = 7 << 20
 MAX_LINE_BYTES = 1 << 20
 """A request's record is a few hundred bytes; a longer line than this is a fault of the producer."""
 MAX_RATIO = 200
@@ -64,9 +64,6 @@ class Block:
     def n_lines(self) -> int:
         """All lines of the block: readable, faulty and blank."""
         return int(self.lines.num_rows) + len(self.faults) + self.n_blank
-
-
-_NOTHING = Block(_SCHEMA.empty_table(), (), 0)
 
 
 def content_sha256(path: Path) -> str:
@@ -167,14 +164,14 @@ class _Splitter:
     def feed(self, chunk: bytes) -> Block:
         """Return the lines that `chunk` completes."""
         end = chunk.rfind(b"\n") + 1
-        block = self._cut(chunk[:end]) if end else _NOTHING
+        block = self._cut(chunk[:end]) if end else _nothing()
         self._carry = (self._carry + chunk[end:])[: MAX_LINE_BYTES + 1]
         self._carry_length += len(chunk) - end
         return block
 
     def finish(self) -> Block:
         """Return the last line where the file does not end in a newline."""
-        return self._cut(b"\n") if self._carry_length else _NOTHING
+        return self._cut(b"\n") if self._carry_length else _nothing()
 
     def _cut(self, body: bytes) -> Block:
         """Return the lines of `body`, which ends in a newline, the first one continued from what is held."""
@@ -189,7 +186,7 @@ class _Splitter:
             body = self._carry + body
         self._carry, self._carry_length = b"", 0
         if not body:
-            return Block(_SCHEMA.empty_table(), tuple(faults), 0)
+            return _nothing(tuple(faults))
         return self._block(body, faults)
 
     def _block(self, body: bytes, faults: list[LineFault]) -> Block:
@@ -253,6 +250,11 @@ def _as_text(
     return Block(
         pa.Table.from_arrays([pa.array(numbers), pa.array(offsets), texts], schema=_SCHEMA), tuple(faults), n_blank
     )
+
+
+def _nothing(faults: tuple[LineFault, ...] = ()) -> Block:
+    """Return a block without readable lines; made when needed, since Arrow's first array imports pandas."""
+    return Block(_SCHEMA.empty_table(), faults, 0)
 
 
 def _excerpt(line: bytes) -> str:

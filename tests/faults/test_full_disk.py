@@ -1,4 +1,4 @@
-"""A disk that is full, for real: a small tmpfs. What was committed stays, and the same call works once there is space."""
+"""A disk that is full, for real: a small tmpfs. What was committed stays, and the same call works with space again."""
 
 from __future__ import annotations
 
