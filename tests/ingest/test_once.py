@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines import lines
+from pipelines.errors import DiskFullError
 from pipelines.inbox import Found
 from pipelines.warehouse import Writer
 from tests.conftest import REPO
@@ -281,7 +282,7 @@ def test_a_load_that_fails_half_way_leaves_nothing_to_be_seen(
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Writer, "insert_rows", fails)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(DiskFullError, match="No space left"):
         place.ingest()
     monkeypatch.undo()
     with place.warehouse.writer() as writer:
