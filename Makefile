@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types imports check fmt wheel lock clean
+.PHONY: help setup demo test lint types imports check fmt docs wheel lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-8s %s\n", $$1, $$2}' Makefile
@@ -49,6 +49,10 @@ check: lint types imports ## style, types and import rules
 fmt: setup ## rewrite the code in the project's style
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+docs: setup ## make the list in docs/formats.md anew
+	@sed -i '/^## The formats$$/q' docs/formats.md
+	@{ echo; $(BIN)/valleywatch formats --markdown; } >> docs/formats.md
 
 wheel: setup ## build the wheel
 	@$(BIN)/python -m hatchling build -t wheel
