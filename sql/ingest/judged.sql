@@ -43,7 +43,8 @@ timed as (
       when status_text in ('499', 'aborted', 'abort', 'cancelled', 'canceled') then 'aborted'
       when try_cast(status_text as bigint) is not null then 'failed'
       when status_text in (
-        'ok', 'success', 'succeeded', 'complete', 'completed', 'finished', 'done', 'true', 'stop', 'length', 'tool_calls', 'incomplete'
+        'ok', 'success', 'succeeded', 'complete', 'completed', 'finished', 'done', 'true', 'stop', 'length', 'tool_calls',
+        'incomplete'
       ) then 'ok'
       when status_text in ('error', 'failed', 'failure', 'false', 'timeout', 'rejected') then 'failed'
     end as outcome
