@@ -18,9 +18,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pipelines.errors import UsageError
 from pipelines.formats import formats
 
-EPOCH_UNITS = {"s": 1_000_000.0, "ms": 1_000.0, "us": 1.0, "ns": 0.001}
-"""Microseconds in one unit of an epoch time stamp."""
-
 NonEmpty = Annotated[str, Field(min_length=1, max_length=256)]
 Price = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
