@@ -39,7 +39,7 @@ _UNSUPPORTED = {b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"PK\x03\x04": "zi
 _BOM = b"\xef\xbb\xbf"
 _NEWLINE = 0x0A
 _WHITE = np.frombuffer(b" \t\n\r\x0b\x0c", np.uint8)
-_SCHEMA = pa.schema([("line_number", pa.int64()), ("byte_offset", pa.int64()), ("line", pa.string())])
+SCHEMA = pa.schema([("line_number", pa.int64()), ("byte_offset", pa.int64()), ("line", pa.string())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,13 +248,13 @@ def _as_text(
         texts = lines.filter(pa.array(good)).cast(pa.string())
         numbers, offsets = numbers[good], offsets[good]
     return Block(
-        pa.Table.from_arrays([pa.array(numbers), pa.array(offsets), texts], schema=_SCHEMA), tuple(faults), n_blank
+        pa.Table.from_arrays([pa.array(numbers), pa.array(offsets), texts], schema=SCHEMA), tuple(faults), n_blank
     )
 
 
 def _nothing(faults: tuple[LineFault, ...] = ()) -> Block:
     """Return a block without readable lines; made when needed, since Arrow's first array imports pandas."""
-    return Block(_SCHEMA.empty_table(), faults, 0)
+    return Block(SCHEMA.empty_table(), faults, 0)
 
 
 def _excerpt(line: bytes) -> str:

@@ -227,7 +227,7 @@ class Writer:
                 self._connection.execute(f"insert into {self._known(table)} by name select * from incoming")
 
     @contextmanager
-    def registered(self, name: str, table: pa.Table) -> Iterator[None]:
+    def registered(self, name: str, table: pa.Table | pa.RecordBatchReader) -> Iterator[None]:
         """Let statements read an Arrow table as `name`."""
         self._connection.register(name, table)
         try:
@@ -236,6 +236,26 @@ class Writer:
             # In a transaction that an error has ended this fails as well; the first error must reach the user.
             with suppress(duckdb.TransactionException):
                 self._connection.unregister(name)
+
+    @contextmanager
+    def streamed(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[None]:
+        """Let one statement read `batches` as `name` while they are being made; an error of theirs comes out as it is."""
+        errors: list[Exception] = []
+
+        def kept() -> Iterator[pa.RecordBatch]:
+            try:
+                yield from batches
+            except Exception as error:
+                errors.append(error)
+                raise
+
+        try:
+            with self.registered(name, pa.RecordBatchReader.from_batches(schema, kept())):
+                yield
+        except duckdb.Error:
+            if errors:
+                raise errors[0] from None
+            raise
 
     def create_view(self, view: str, name: str) -> None:
         """Make the temporary view `view` of `sql/<name>.sql`."""
