@@ -21,7 +21,7 @@ class Stream:
 
     def __init__(self, blocks: Iterator[Block]) -> None:
         first = next(blocks, None)
-        self.first: pa.Table = first.lines if first else SCHEMA.empty_table()
+        self.first: pa.Table = first.lines if first else pa.Table.from_batches([], SCHEMA)
         """The first block's lines; they are part of the stream too."""
         self.n_lines = 0
         self.n_blank = 0

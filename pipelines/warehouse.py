@@ -272,8 +272,10 @@ class Writer:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         aside = target.with_suffix(".tmp")
         query = queries.load(name)
-        relation = self._connection.sql(query.text, params=query.bind(params) or None)
-        relation.write_parquet(str(aside), compression="zstd")
+        options = "format parquet, compression zstd, parquet_version v2"
+        self._connection.execute(
+            f"copy ({query.text}) to {_literal(str(aside))} ({options})", query.bind(params) or None
+        )
         # Never written again: a slip of a hand or of a tool should meet a closed door.
         aside.chmod(0o400)
         reach("parquet_aside")
@@ -359,6 +361,7 @@ def _connect(
         raise _disk_full(folder, error) or ValleywatchError(f"{attach or path} cannot be opened: {error}") from None
     allowed = folder / "lake" if path is None else folder
     connection.execute("set TimeZone = 'UTC'")
+    connection.execute("set enable_progress_bar = false")
     connection.execute(f"set allowed_directories = [{_literal(f'{allowed}/')}]")
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
