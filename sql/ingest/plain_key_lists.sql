@@ -10,7 +10,12 @@ set variable plain_key_lists = (
   from (
     select hash(json_keys(line)) as key_list
     from lines
-    where json_valid(line) and starts_with(line, '{') and len(json_keys(line)) = list_unique(json_keys(line))
+    where
+      json_valid(line)
+      and starts_with(line, '{')
+      and len(json_keys(line)) = list_unique(json_keys(line))
+      -- An empty list has the hash of no list at all.
+      and len(json_keys(line)) > 0
     group by key_list
     order by count(*) desc, key_list asc
     limit 16
