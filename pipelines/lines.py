@@ -204,7 +204,7 @@ class _Splitter:
             excerpt = _excerpt(lines[index].as_py())
             faults.append(LineFault(int(numbers[index]), int(offsets[index]), "line_too_long", excerpt))
         blank = (ends == starts) & ~too_long
-        # Of the others a line is blank only if its first byte is white space; few are, and those are looked at one by one.
+        # Another line is blank only if its first byte is white space; few are, and those are looked at one by one.
         suspects = _IS_WHITE[data[starts]] & ~too_long & ~blank
         suspects[0] |= bool(numbers[0] == 1)  # there a mark may stand before the white space
         for index in np.flatnonzero(suspects).tolist():

@@ -53,7 +53,7 @@ _NO_SPACE_WORDS = r"No space left on device|Disk quota exceeded|max_temp_directo
 class Warehouse:
     """The folder; opens the one writer and any number of readers."""
 
-    def __init__(self, folder: Path, *, memory_limit: str = "1GiB") -> None:
+    def __init__(self, folder: Path, *, memory_limit: str = "640MiB") -> None:
         self.folder = folder
         self.memory_limit = memory_limit
 
@@ -239,7 +239,7 @@ class Writer:
 
     @contextmanager
     def streamed(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[None]:
-        """Let one statement read `batches` as `name` while they are being made; an error of theirs comes out as it is."""
+        """Let one statement read `batches` as `name` while they are being made; their errors come out as they are."""
         errors: list[Exception] = []
 
         def kept() -> Iterator[pa.RecordBatch]:
