@@ -6,7 +6,7 @@ Belongs here: what has to be remembered of the blocks that went by. Does not bel
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import pyarrow as pa
 
@@ -27,8 +27,7 @@ class Stream:
         self.n_blank = 0
         self.is_done = False
         self._faults: list[LineFault] = []
-        self._blocks: Iterable[Block] = itertools.chain([first], blocks) if first else ()
-        self._blocks = iter(self._blocks)
+        self._blocks: Iterator[Block] = itertools.chain([first], blocks) if first else blocks
 
     def part(self) -> Iterator[pa.RecordBatch]:
         """Yield the lines that can be read, up to the end or to where the faults on the way should be taken."""
