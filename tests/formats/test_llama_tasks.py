@@ -1,4 +1,4 @@
-"""llama.cpp's text log: a task's lines become one record, wherever blocks are cut and however far the file has grown."""
+"""llama.cpp's text log: a task becomes one record, wherever blocks are cut and however far the file has grown."""
 
 from __future__ import annotations
 
