@@ -44,6 +44,7 @@ _REASONS = {
     "held": "the evidence allows no new decision, so the last decided state is kept",
     "not_reported": "the log does not report cached tokens",
     "all_failed": "every request failed",
+    "all_left_out": "there were only warm-ups, health checks, response-cache answers or requests without a time",
 }
 _HELD = "held"
 
