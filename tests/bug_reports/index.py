@@ -42,9 +42,9 @@ ROWS = {
         "vllm#44377",
         (
             f"{CACHED}::test_vllm_44377_an_absent_cached_count_is_unknown_and_coverage_says_so",
+            f"{CACHED}::test_vllm_44377_an_absent_cached_count_is_zero_where_the_source_declares_it",
             f"{CACHED}::test_vllm_44377_a_cached_count_of_zero_is_a_miss",
         ),
-        later="a source cannot declare yet that its producer leaves zeros out: absent is unknown, always",
     ),
     12: Row(
         "oh-my-pi#6876",
