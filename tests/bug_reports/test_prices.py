@@ -18,11 +18,11 @@ def status_of(place: Place, capsys: pytest.CaptureFixture[str]) -> dict[str, dic
     return {row["deployment"]: row for row in json.loads(capsys.readouterr().out)}
 
 
-def from_22_to_2() -> list[dict[str, Any]]:
-    """Four hours of traffic, of which two are before the midnight at which a price begins to hold."""
+def around_midnight(n_hours: int) -> list[dict[str, Any]]:
+    """Traffic of which half is before the midnight at which a price begins to hold."""
     return [
-        row | {"timestamp": (datetime.fromisoformat(row["timestamp"]) - timedelta(hours=2)).isoformat()}
-        for row in busy_hours(n_hours=4, per_hour=150, law_of_a_valley=True)
+        row | {"timestamp": (datetime.fromisoformat(row["timestamp"]) - timedelta(hours=n_hours // 2)).isoformat()}
+        for row in busy_hours(n_hours=n_hours, per_hour=150, law_of_a_valley=True)
     ]
 
 
@@ -45,7 +45,7 @@ def test_eidan_203_the_cost_of_a_day_that_is_priced_in_part_is_marked_as_a_part(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place.configure(SOURCE + PRICE.replace("2026-01-01", "2026-11-28"))
-    rows = from_22_to_2()
+    rows = around_midnight(4)
     place.write("a.jsonl", [request(**row) for row in rows])
     place.settle()
     pool = status_of(place, capsys)["pool"]
@@ -64,9 +64,12 @@ def test_eidan_203_the_cost_of_a_day_that_is_priced_in_part_is_marked_as_a_part(
 def test_eidan_203_hours_in_another_currency_are_not_added(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     euro = PRICE.replace("2026-01-01", "2026-11-28") + 'currency = "EUR"\n'
     place.configure(SOURCE + PRICE + euro)
-    rows = from_22_to_2()
+    rows = around_midnight(8)
     place.write("a.jsonl", [request(**row) for row in rows])
     place.settle()
     pool = status_of(place, capsys)["pool"]
-    (known,) = place.rows("select sum(lost_per_hour) as lost from valley_status where currency = 'EUR'")
-    assert (pool["currency"], pool["lost_24h"], pool["lost_hours"]) == ("EUR", pytest.approx(known["lost"]), 2)
+    known = place.rows("select currency, sum(lost_per_hour) as lost, count(lost_per_hour) as n from valley_status "
+                       "group by all order by all")  # fmt: skip
+    assert [(row["currency"], row["n"]) for row in known] == [("EUR", 4), ("USD", 4)]
+    assert (pool["currency"], pool["lost_24h"], pool["lost_hours"]) == ("EUR", pytest.approx(known[0]["lost"]), 4)
+    assert pool["traffic_hours"] == 8
