@@ -118,7 +118,7 @@ select
   case when latency_fault(ttft_ms) is null then latency_us(ttft_ms) end as ttft_us,
   case when latency_fault(e2e_ms) is null then latency_us(e2e_ms) end as e2e_us,
   $ttft_basis as ttft_basis,
-  case when is_zero_by_declaration then 'declared' else $cached_basis end as cached_basis,
+  case when is_zero_by_declaration is not true then $cached_basis else 'declared' end as cached_basis,
   status_text as status,
   outcome,
   $source_name as source_name,
