@@ -255,6 +255,7 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
                 deployment=source.deployment,
                 epoch_unit=source.epoch_unit or log_format.epoch_unit,
                 naive_is_utc=source.timezone == "UTC",
+                absent_cached_is_zero=source.absent_cached_is_zero,
                 latest_us=to_us(reading.now) + CLOCK_SKEW_US,
                 ttft_basis=log_format.ttft_basis,
                 cached_basis=log_format.cached_basis,

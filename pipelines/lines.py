@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -267,17 +266,3 @@ def _nothing(faults: tuple[LineFault, ...] = ()) -> Block:
 
 def _excerpt(line: bytes) -> str:
     return line[:EXCERPT_BYTES].decode("utf-8", errors="backslashreplace")
-
-
-def first_record(path: Path) -> tuple[set[str], str]:
-    """Return the first line that is not blank, with its keys where it is a JSON object."""
-    for chunk in _decompressed(path):
-        block = _Splitter().feed(chunk if chunk.endswith(b"\n") else chunk + b"\n")
-        for line in block.lines["line"].to_pylist():
-            try:
-                found = json.loads(line)
-            except ValueError:
-                return set(), line
-            return set(found) if isinstance(found, dict) else set(), line
-        break
-    return set(), ""

@@ -30,6 +30,7 @@ from pipelines.errors import RejectedFileError
 from pipelines.inbox import open_regular
 from pipelines.json_spans import find_spans
 from pipelines.lines import Block, LineFault
+from pipelines.llama_tasks import LlamaTasks
 
 BATCH_ROWS = 1024
 MAX_DOCUMENT_BYTES = 256 << 20
@@ -243,6 +244,17 @@ def _trace_request(line: str) -> tuple[int, list[int | str]] | None:
     return length, ids
 
 
+def _read_llama_tasks(path: Path, expected_sha256: str, _arguments: Sequence[str]) -> Iterator[Block]:
+    """Read llama.cpp's text log: a record for each task, at the last of its lines; all other lines count as blank."""
+    tasks = LlamaTasks()
+    for block in lines.read_blocks(path, expected_sha256):
+        n_held = len(tasks)
+        records = [record for row in _lines_of(block) for record in tasks.read(*row)]
+        n_other = block.lines.num_rows + n_held - len(tasks) - len(records)
+        yield _block(records, block.faults, block.n_blank + n_other)
+    yield _block(tasks.finish(), (), 0)
+
+
 def _lines_of(block: Block) -> Iterator[Record]:
     return zip(*(column.to_pylist() for column in block.lines.columns), strict=True)
 
@@ -278,4 +290,5 @@ READERS: dict[str, Reader] = {
     "parquet": _read_parquet,
     "documents": _read_documents,
     "hash_trace": _read_hash_trace,
+    "llama_tasks": _read_llama_tasks,
 }

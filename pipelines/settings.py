@@ -47,6 +47,8 @@ class SourceSettings(_Section):
     """Zone of time stamps without an offset; without this key such lines are quarantined."""
     epoch_unit: Literal["s", "ms", "us", "ns"] | None = None
     """Unit of time stamps that are numbers; without this key such lines are quarantined: units are never guessed."""
+    absent_cached_is_zero: bool = False
+    """Whether the producer leaves cached_tokens out where it is 0; without this key absent is unknown, never 0."""
 
     @model_validator(mode="after")
     def _known_format(self) -> SourceSettings:

@@ -9,11 +9,11 @@ from typing import Any
 
 from pipelines.commands.options import add_config
 from pipelines.commands.output import tell
+from pipelines.detection import recognise
 from pipelines.errors import RejectedFileError, UsageError
-from pipelines.formats import detect, formats
+from pipelines.formats import formats
 from pipelines.inbox import find_named, path_text
 from pipelines.ingest import FileOutcome, ingest_files, ingest_sources
-from pipelines.lines import first_record
 from pipelines.settings import SourceSettings, load_settings, nearest
 from pipelines.warehouse import Warehouse
 
@@ -22,7 +22,7 @@ def add_to(commands: Any) -> None:
     """Declare the command."""
     parser = commands.add_parser("ingest", help="read logs into the warehouse, and nothing more")
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files or globs (default: the configured sources)")
-    parser.add_argument("--format", metavar="NAME", help="their format (default: told from their keys)")
+    parser.add_argument("--format", metavar="NAME", help="their format (default: told from how they begin)")
     parser.add_argument("--deployment", metavar="NAME", help="deployment of lines that name none")
     add_config(parser)
     parser.set_defaults(execute=execute)
@@ -52,18 +52,19 @@ def source_for(file: Path, format_name: str | None, deployment: str | None) -> S
     """Return the source a file named on the command line belongs to."""
     if format_name is None:
         try:
-            found = detect(*first_record(file))
+            told = recognise(file)
         except RejectedFileError as fault:
             raise UsageError(f"{file} cannot be read: {fault}") from None
-        format_name = found.name if found else _refuse_unknown(file)
+        format_name = told.format.name if told.format else _refuse_unknown(file, told.found)
     elif format_name not in formats():
         raise UsageError(f"unknown format {format_name!r}{nearest(format_name, formats())}; see `valleywatch formats`")
     return SourceSettings(name="command line", format=format_name, path=path_text(file), deployment=deployment)
 
 
-def _refuse_unknown(file: Path) -> str:
+def _refuse_unknown(file: Path, found: str) -> str:
     raise UsageError(
-        f"{file}: its first line does not tell which format it has: name one with --format ({', '.join(formats())})"
+        f"{file}: how it begins does not tell which format it has: {found}; "
+        f"name one with --format ({', '.join(formats())})"
     )
 
 

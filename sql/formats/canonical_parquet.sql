@@ -7,6 +7,7 @@
 -- summary: valleywatch's own field names as Parquet
 -- switch_on: write the columns of the canonical format; timestamp is a TIMESTAMP with a zone, or without one where the
 --      source declares timezone = "UTC"; token counts are integer columns (in pandas Int64, not float64)
+-- keys: timestamp, input_tokens
 -- reader: parquet
 -- ttft_basis: declared
 -- cached_basis: measured

@@ -1,7 +1,8 @@
 -- name: ingest/judged
 -- grain: one line; reason is NULL for a request that may be loaded
 -- params: deployment VARCHAR (where the line names none), epoch_unit VARCHAR (s, ms, us, ns or NULL),
---         naive_is_utc BOOLEAN, latest_us BIGINT (later arrivals are refused), ttft_basis VARCHAR,
+--         naive_is_utc BOOLEAN, absent_cached_is_zero BOOLEAN (what an answered request does not say it did not hit),
+--         latest_us BIGINT (later arrivals are refused), ttft_basis VARCHAR,
 --         cached_basis VARCHAR, source_name VARCHAR, source_file VARCHAR, source_sha256 VARCHAR
 -- reads: mapped (a format's lines): JSON values under canonical names; line_fault, is_request and kind of the line
 -- units: tokens; microseconds since 1970-01-01T00:00:00Z; latencies in microseconds
@@ -100,6 +101,7 @@ timed as (
 faulted as (
   select
     *,
+    $absent_cached_is_zero and is_absent(cached_tokens) and outcome = 'ok' as is_zero_by_declaration,
     case
       when line_fault is not null then line_fault
       when not is_request then 'not_a_request'
@@ -160,7 +162,7 @@ select
   name_text(model) as model,
   name_text(session_id) as session_id,
   token_count(input_tokens) as input_tokens,
-  token_count(cached_tokens) as cached_tokens,
+  case when is_zero_by_declaration then 0 else token_count(cached_tokens) end as cached_tokens,
   token_count(cached_device_tokens) as cached_device_tokens,
   token_count(cached_host_tokens) as cached_host_tokens,
   token_count(cached_storage_tokens) as cached_storage_tokens,
@@ -171,7 +173,7 @@ select
   latency_us(ttft_ms) as ttft_us,
   latency_us(e2e_ms) as e2e_us,
   $ttft_basis as ttft_basis,
-  $cached_basis as cached_basis,
+  case when is_zero_by_declaration is not true then $cached_basis else 'declared' end as cached_basis,
   status_text as status,
   outcome,
   $source_name as source_name,
