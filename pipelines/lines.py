@@ -1,17 +1,15 @@
 """Bytes of a log file → bounded lines.
 
-Belongs here: decompression with its checks, splitting, UTF-8, line numbers and byte offsets. Does not belong here: what
-a line means. A fault of the whole file (a cut or corrupt gzip) raises RejectedFileError, so that nothing of the file is
-loaded; a fault of one line becomes a LineFault and its neighbours go on. Memory is bounded by BLOCK_BYTES and
+Belongs here: splitting, UTF-8, line numbers and byte offsets. Does not belong here: decompression (`compression`), or
+what a line means. A fault of the whole file (a cut or corrupt gzip) raises RejectedFileError, so that nothing of the
+file is loaded; a fault of one line becomes a LineFault and its neighbours go on. Memory is bounded by BLOCK_BYTES and
 MAX_LINE_BYTES, whatever the input.
 """
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,21 +19,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pipelines.compression import decompressed
 from pipelines.errors import RejectedFileError
 from pipelines.inbox import open_regular
 
 BLOCK_BYTES = 7 << 20
 MAX_LINE_BYTES = 1 << 20
 """A request's record is a few hundred bytes; a longer line than this is a fault of the producer."""
-MAX_RATIO = 200
-"""Decompressed bytes per compressed byte above which a file is taken for a decompression bomb; logs reach 10 to 30."""
-RATIO_FREE_BYTES = 64 << 20
-"""Decompressed bytes before the ratio is judged: small files of repeated lines compress very well."""
 EXCERPT_BYTES = 500
 """What quarantine keeps of a line: enough to recognise the producer, little enough not to copy its data."""
 
-_GZIP = b"\x1f\x8b"
-_UNSUPPORTED = {b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\xfd7zXZ\x00": "xz"}
 _BOM = b"\xef\xbb\xbf"
 _NEWLINE = 0x0A
 _WHITE = np.frombuffer(b" \t\n\r\x0b\x0c", np.uint8)
@@ -69,7 +62,7 @@ class Block:
 def content_sha256(path: Path) -> str:
     """Return the SHA-256 of the decompressed content: a file's identity, whatever its name and compression."""
     digest = hashlib.sha256()
-    for chunk in _decompressed(path):
+    for chunk in decompressed(path, BLOCK_BYTES):
         digest.update(chunk)
     return digest.hexdigest()
 
@@ -87,7 +80,7 @@ def read_blocks(path: Path, expected_sha256: str) -> Iterator[Block]:
     """Yield the file's lines in order; raise RejectedFileError when its content is no longer `expected_sha256`."""
     digest = hashlib.sha256()
     splitter = _Splitter()
-    for chunk in _decompressed(path):
+    for chunk in decompressed(path, BLOCK_BYTES):
         digest.update(chunk)
         block = splitter.feed(chunk)
         if block.n_lines:
@@ -97,59 +90,6 @@ def read_blocks(path: Path, expected_sha256: str) -> Iterator[Block]:
     last = splitter.finish()
     if last.n_lines:
         yield last
-
-
-def _decompressed(path: Path) -> Iterator[bytes]:
-    with open_regular(path) as file:
-        head = file.read(8)
-        file.seek(0)
-        for magic, name in _UNSUPPORTED.items():
-            if head.startswith(magic):
-                raise RejectedFileError("unsupported_compression", f"{name} is not read; use plain text or gzip")
-        if not head.startswith(_GZIP):
-            while chunk := file.read(BLOCK_BYTES):
-                yield chunk
-            return
-        yield from _gunzip(iter(lambda: file.read(1 << 20), b""))
-
-
-def _gunzip(stored: Iterator[bytes]) -> Iterator[bytes]:
-    """Decompress gzip members one after the other, each with its CRC and length checked."""
-    bytes_in = bytes_out = 0
-    member = zlib.decompressobj(wbits=31)
-    pending = b""
-    is_padded = False
-    for piece in itertools.chain(stored, [b""]):
-        bytes_in += len(piece)
-        pending += piece
-        while True:
-            if member.eof:
-                rest = pending.lstrip(b"\x00")
-                is_padded = is_padded or len(rest) < len(pending)
-                pending = rest
-                if pending and (is_padded or not _GZIP.startswith(pending[:2])):
-                    raise RejectedFileError("gzip_trailing", "the bytes after the last gzip member are no gzip")
-                if len(pending) < len(_GZIP):
-                    break
-                member = zlib.decompressobj(wbits=31)
-            try:
-                out = member.decompress(pending, BLOCK_BYTES)
-            except zlib.error as error:
-                raise RejectedFileError("gzip_corrupt", f"{error} after {bytes_out} decompressed bytes") from None
-            pending = member.unused_data if member.eof else member.unconsumed_tail
-            bytes_out += len(out)
-            if bytes_out > RATIO_FREE_BYTES and bytes_out > MAX_RATIO * bytes_in:
-                raise RejectedFileError(
-                    "decompression_ratio", f"over {MAX_RATIO} bytes out per byte in after {bytes_out} bytes"
-                )
-            if out:
-                yield out
-            elif not pending:
-                break
-    if not member.eof:
-        raise RejectedFileError("gzip_truncated", f"the stream ends early after {bytes_out} decompressed bytes")
-    if pending:
-        raise RejectedFileError("gzip_trailing", "the bytes after the last gzip member are no gzip")
 
 
 class _Splitter:
@@ -263,7 +203,7 @@ def _excerpt(line: bytes) -> str:
 
 def first_record(path: Path) -> tuple[set[str], str]:
     """Return the first line that is not blank, with its keys where it is a JSON object."""
-    for chunk in _decompressed(path):
+    for chunk in decompressed(path, BLOCK_BYTES):
         block = _Splitter().feed(chunk if chunk.endswith(b"\n") else chunk + b"\n")
         for line in block.lines["line"].to_pylist():
             try:

@@ -26,6 +26,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipelines import lines
+from pipelines.compression import decompressed
 from pipelines.errors import RejectedFileError
 from pipelines.inbox import open_regular
 from pipelines.json_spans import find_spans
@@ -188,7 +189,7 @@ def _read_documents(path: Path, expected_sha256: str, arguments: Sequence[str]) 
 
 def _whole_text(path: Path, expected_sha256: str) -> str:
     content = bytearray()
-    for chunk in lines._decompressed(path):
+    for chunk in decompressed(path, lines.BLOCK_BYTES):
         content += chunk
         if len(content) > MAX_DOCUMENT_BYTES:
             raise RejectedFileError(
