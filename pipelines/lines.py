@@ -59,6 +59,20 @@ class Block:
         return int(self.lines.num_rows) + len(self.faults) + self.n_blank
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The part of a content that is read, and where its lines are counted from."""
+
+    n_bytes: int | None = None
+    """Where it ends, whatever has been added to the file since; None for the end of the file."""
+    skip_bytes: int = 0
+    """How many bytes are passed over; they end in a newline."""
+    skip_lines: int = 0
+
+
+WHOLE = Extent()
+
+
 def content_sha256(path: Path) -> str:
     """Return the SHA-256 of the decompressed content: a file's identity, whatever its name and compression."""
     digest = hashlib.sha256()
@@ -76,13 +90,19 @@ def stored_sha256(path: Path) -> str:
         return digest.hexdigest()
 
 
-def read_blocks(path: Path, expected_sha256: str) -> Iterator[Block]:
-    """Yield the file's lines in order; raise RejectedFileError when its content is no longer `expected_sha256`."""
+def read_blocks(path: Path, expected_sha256: str, extent: Extent = WHOLE) -> Iterator[Block]:
+    """Yield the lines of the extent in order; raise RejectedFileError when the content is no longer `expected_sha256`.
+
+    The hash is that of the content from the file's beginning to the extent's end.
+    """
     digest = hashlib.sha256()
-    splitter = _Splitter()
-    for chunk in decompressed(path, BLOCK_BYTES):
+    splitter = _Splitter(extent)
+    n_skipped = 0
+    for chunk in _until(extent.n_bytes, decompressed(path, BLOCK_BYTES)):
         digest.update(chunk)
-        block = splitter.feed(chunk)
+        fresh = chunk[extent.skip_bytes - n_skipped :] if n_skipped < extent.skip_bytes else chunk
+        n_skipped += len(chunk) - len(fresh)
+        block = splitter.feed(fresh)
         if block.n_lines:
             yield block
     if digest.hexdigest() != expected_sha256:
@@ -92,14 +112,23 @@ def read_blocks(path: Path, expected_sha256: str) -> Iterator[Block]:
         yield last
 
 
+def _until(n_bytes: int | None, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the first `n_bytes` of the chunks."""
+    for chunk in chunks:
+        yield chunk if n_bytes is None else chunk[:n_bytes]
+        n_bytes = None if n_bytes is None else n_bytes - len(chunk)
+        if n_bytes is not None and n_bytes <= 0:
+            return
+
+
 class _Splitter:
     """Cut a stream of chunks at newlines, holding at most one chunk and MAX_LINE_BYTES of an unfinished line."""
 
-    def __init__(self) -> None:
+    def __init__(self, extent: Extent = WHOLE) -> None:
         self._carry = b""
         self._carry_length = 0
-        self._next_number = 1
-        self._next_offset = 0
+        self._next_number = extent.skip_lines + 1
+        self._next_offset = extent.skip_bytes
 
     def feed(self, chunk: bytes) -> Block:
         """Return the lines that `chunk` completes."""

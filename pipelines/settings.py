@@ -47,6 +47,8 @@ class SourceSettings(_Section):
     """Zone of time stamps without an offset; without this key such lines are quarantined."""
     epoch_unit: Literal["s", "ms", "us", "ns"] | None = None
     """Unit of time stamps that are numbers; without this key such lines are quarantined: units are never guessed."""
+    settle_s: Annotated[int, Field(ge=0, le=86_400)] = 60
+    """A file modified less than this ago may still be written to: what is unfinished in it waits for the next run."""
 
     @model_validator(mode="after")
     def _known_format(self) -> SourceSettings:
