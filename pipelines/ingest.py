@@ -46,7 +46,10 @@ MARTS_BY_HOUR = ("hourly_hit_rate", "hit_rate_histogram", "busy_periods")
 
 @dataclass(frozen=True, slots=True)
 class FileOutcome:
-    """What became of one file. The counts are None where the file was not read to its end."""
+    """What became of one file. The counts are None where the file was not read to its end.
+
+    Of a file that has grown they are those of its new lines, and n_lines is None.
+    """
 
     path: str
     status: str
@@ -262,7 +265,7 @@ def _go_on(
         f"{n_duplicates:,} duplicates, {n_refused:,} lines refused"
     )
     why = "; ".join(filter(None, (grown, _worst(writer), _waiting(part))))
-    return FileOutcome(reading.name, "loaded", why, n_loaded=n_new)
+    return FileOutcome(reading.name, "loaded", why, n_loaded=n_new, n_duplicates=n_duplicates, n_quarantined=n_refused)
 
 
 def _list_in_manifest(writer: Writer, reading: _Reading, part: Part, counts: dict[str, int]) -> None:
