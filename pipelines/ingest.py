@@ -173,7 +173,9 @@ def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days
     try:
         stat = path.stat(follow_symlinks=False)
     except FileNotFoundError:
-        return FileOutcome(path_text(path), "deferred", "file_missing: gone since the folder was listed")
+        return FileOutcome(
+            path_text(path), "deferred", "file_missing: gone since the folder was listed; the next run lists it anew"
+        )
     except OSError as error:
         return FileOutcome(path_text(path), "rejected", f"unreadable: {error.strerror}")
     changed_ns = max(stat.st_mtime_ns, stat.st_ctime_ns)
@@ -187,6 +189,7 @@ def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days
         if known and known[0]["content_sha256"] != part.sha256:
             return FileOutcome(reading.name, "already_loaded", f"{known[0]['path']} begins with its content")
         if reading.is_done(known):
+            _forget_unfinished_copy(writer, reading, part)
             return FileOutcome(reading.name, "already_loaded", f"same content as {known[0]['path']}")
         if known and known[0]["status"] == "loaded":
             part = replace(part, origin_sha256=known[0]["origin_sha256"])
@@ -207,6 +210,18 @@ def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days
         with writer.transaction():
             _reject(writer, reading, fault)
         return FileOutcome(reading.name, "rejected", str(fault))
+
+
+def _forget_unfinished_copy(writer: Writer, reading: _Reading, part: Part) -> None:
+    """Forget what was seen of a copy while it was being made, now that it is whole and its content is known.
+
+    A log that is rotated by copying it is met half copied; that half added nothing, but its refused lines were kept.
+    """
+    half = part.known
+    if half and half["path"] == reading.name and half["loaded"] == 0:
+        with writer.transaction():
+            writer.run("ops/clear_quarantine_of", content_sha256=half["content_sha256"])
+            writer.run("ops/forget_content", content_sha256=half["content_sha256"])
 
 
 def _deferred(reading: _Reading, why: str) -> FileOutcome:

@@ -202,6 +202,24 @@ def test_a_table_that_has_grown_is_as_if_read_once(place: Place, cut: int) -> No
     assert place.rows("select distinct ttft_s from requests") == [{"ttft_s": 0.251}]
 
 
+@pytest.mark.parametrize("n_bytes", [150, 210, -1])
+def test_a_trace_that_has_grown_meets_the_cache_it_had_filled(place: Place, n_bytes: int) -> None:
+    place.configure('[[sources]]\nname = "s"\nformat = "mooncake"\npath = "logs/*"\ndeployment = "pool"\n')
+    data = b"".join(
+        b'{"timestamp": %d, "input_length": 2048, "output_length": 9, "hash_ids": [1, 2, %d, %d]}\n' % (n, n % 3, n % 2)
+        for n in range(6)
+    )
+    written(place, "trace.jsonl", data[:n_bytes])
+    place.ingest()
+    written(place, "trace.jsonl", data)
+    place.ingest()
+    once = Place(place.folder / "once", place.config.read_text())
+    written(once, "trace.jsonl", data)
+    once.ingest()
+    assert by_file(place) == by_file(once)
+    assert place.rows("select sum(cached_tokens)::bigint > 0 as hits from requests") == [{"hits": True}]
+
+
 def test_a_record_whose_line_went_on_is_taken_back_even_if_it_named_another_request(place: Place) -> None:
     place.configure(SOURCE.replace("canonical", "canonical_csv") + PRICE)
     head = (
@@ -299,6 +317,25 @@ def test_a_log_that_grows_and_is_rotated_goes_on_under_its_new_name(place: Place
         if (place.logs / older).exists():
             (place.logs / older).rename(place.logs / newer)
     assert {outcome.status for outcome in place.ingest()} == {"already_loaded"}
+
+
+def test_a_log_met_while_it_is_copied_and_truncated_is_counted_once(place: Place) -> None:
+    path = written(place, "app.log", BAD + DATA)
+    place.ingest()
+    written(place, "app.log.1", (BAD + DATA)[:900], seconds_ago=1)
+    place.ingest()
+    assert place.rows("select sum(loaded)::bigint as n, sum(quarantined)::bigint as bad from ingest_files") == [
+        {"n": 12, "bad": 2}
+    ]
+    written(place, "app.log.1", BAD + DATA, seconds_ago=1)
+    os.truncate(path, 0)
+    path.write_bytes(LINES[0])
+    place.ingest()
+    assert place.rows("select lines, loaded, duplicates, quarantined from ingest_files order by lines desc") == [
+        {"lines": 13, "loaded": 12, "duplicates": 0, "quarantined": 1},
+        {"lines": 1, "loaded": 0, "duplicates": 1, "quarantined": 0},
+    ]
+    assert place.rows("select count(*) as n from quarantine") == [{"n": 1}]
 
 
 def test_a_file_that_is_replaced_by_another_of_the_same_name_is_new(place: Place) -> None:
