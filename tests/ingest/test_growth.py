@@ -312,7 +312,10 @@ def test_a_log_that_grows_and_is_rotated_goes_on_under_its_new_name(place: Place
         {"lines": 2, "loaded": 2, "quarantined": 0},
         {"lines": 7, "loaded": 6, "quarantined": 1},
     ]
-    assert place.rows("select reason, source_line from quarantine") == [{"reason": "not_json", "source_line": 1}]
+    name = "app.log.1.gz" if move == "compressed" else "app.log.1"
+    assert place.rows("select reason, source_line, source_file from quarantine") == [
+        {"reason": "not_json", "source_line": 1, "source_file": str(place.logs / name)}
+    ]
     for older, newer in (("app.log.1", "app.log.2"), ("app.log.1.gz", "app.log.2.gz"), ("app.log", "app.log.1")):
         if (place.logs / older).exists():
             (place.logs / older).rename(place.logs / newer)
