@@ -39,7 +39,6 @@ MAX_CACHED_BLOCKS = 8_000_000
 """Distinct blocks a simulated cache may hold: some 0.7 GB, forty times what the largest public trace has."""
 TRACE_BLOCK_TOKENS = 512
 
-_SCHEMA = pa.schema([("line_number", pa.int64()), ("byte_offset", pa.int64()), ("line", pa.string())])
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 Record = tuple[int, int, str]
@@ -272,8 +271,8 @@ def _blocks(records: Iterable[Record]) -> Iterator[Block]:
 
 def _block(records: list[Record], faults: Iterable[LineFault], n_blank: int) -> Block:
     columns = zip(*records, strict=True) if records else ((), (), ())
-    arrays = [pa.array(column, kind.type) for column, kind in zip(columns, _SCHEMA, strict=True)]
-    return Block(pa.Table.from_arrays(arrays, schema=_SCHEMA), tuple(faults), n_blank)
+    arrays = [pa.array(column, kind.type) for column, kind in zip(columns, lines.SCHEMA, strict=True)]
+    return Block(pa.Table.from_arrays(arrays, schema=lines.SCHEMA), tuple(faults), n_blank)
 
 
 Reader = Callable[[Path, str, Sequence[str], Extent], Iterator[Block]]

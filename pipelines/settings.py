@@ -31,7 +31,7 @@ class WarehouseSettings(_Section):
     """Where results live."""
 
     path: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")] = "warehouse"
-    memory_limit: Annotated[str, Field(pattern=r"^[1-9][0-9]*(MB|GB|MiB|GiB)$")] = "1GiB"
+    memory_limit: Annotated[str, Field(pattern=r"^[1-9][0-9]*(MB|GB|MiB|GiB)$")] = "640MiB"
     """Memory DuckDB may use before it spills to the warehouse's own temporary folder."""
 
 
