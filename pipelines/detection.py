@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines import lines
+from pipelines.compression import decompressed
 from pipelines.display import shown
 from pipelines.errors import RejectedFileError
 from pipelines.formats import Format, detect
@@ -81,7 +82,7 @@ def _recognise_whole(head: str, texts: list[tuple[int, str]]) -> Recognition:
 def _head(path: Path) -> tuple[bytes, bool]:
     """Return the first bytes of the decompressed content, and whether they are all of it."""
     head = bytearray()
-    for chunk in lines._decompressed(path):
+    for chunk in decompressed(path, lines.BLOCK_BYTES):
         head += chunk[: HEAD_BYTES + 1 - len(head)]
         if len(head) > HEAD_BYTES:
             return bytes(head[:HEAD_BYTES]), False

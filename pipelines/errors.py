@@ -40,3 +40,9 @@ class RejectedFileError(ValleywatchError):
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
+
+
+class UnfinishedFileError(ValleywatchError):
+    """A log file is still being written and brings nothing new that is complete: the next run looks at it again."""
+
+    exit_code = 0

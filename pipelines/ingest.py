@@ -10,15 +10,17 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from pipelines import lines
-from pipelines.errors import RejectedFileError, UsageError
+from pipelines.compression import TRUNCATED
+from pipelines.errors import RejectedFileError, UnfinishedFileError, UsageError
 from pipelines.faults import reach
 from pipelines.formats import formats
+from pipelines.growth import Part, part_to_load
 from pipelines.inbox import find_files, path_text
 from pipelines.readers import read_records
 from pipelines.settings import Settings, SourceSettings
@@ -35,16 +37,24 @@ CLOCK_SKEW_US = 600_000_000
 RULES_VERSION = 1
 """Raised when a change of the rules lets in lines that were refused before: those are then judged again."""
 
+UNFINISHED = TRUNCATED | {"parquet_not_readable", "document_not_json"}
+"""Faults that a file which is still being written has as well."""
+MOVED = frozenset({"changed_while_reading", "file_missing"})
+"""Faults that say that a file is being written, replaced or rotated at this moment."""
+
 MARTS_BY_HOUR = ("hourly_hit_rate", "hit_rate_histogram", "busy_periods")
 
 
 @dataclass(frozen=True, slots=True)
 class FileOutcome:
-    """What became of one file. The counts are None where the file was not read to its end."""
+    """What became of one file. The counts are None where the file was not read to its end.
+
+    Of a file that has grown they are those of its new lines, and n_lines is None.
+    """
 
     path: str
     status: str
-    """`loaded`, `already_loaded` (same content, whatever its name), `rejected`."""
+    """`loaded`, `already_loaded` (same content, whatever its name), `deferred` (still being written), `rejected`."""
     detail: str | None = None
     n_lines: int | None = None
     n_loaded: int = 0
@@ -60,7 +70,10 @@ class _Reading:
     source: SourceSettings
     path: Path
     size_bytes: int
+    written_ns: int
+    """When its content was last written to."""
     modified_ns: int
+    """When anything about it was last changed."""
     now: datetime
 
     @property
@@ -73,7 +86,17 @@ class _Reading:
         """What decides how a line is judged: a refused line deserves another look when this changes."""
         source = self.source
         settings = [RULES_VERSION, source.format, source.deployment, source.timezone, source.epoch_unit]
-        return hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
+        return _digest(repr(settings))[:16]
+
+    @property
+    def age_s(self) -> float:
+        """Seconds since it was last written to, by this machine's clock."""
+        return self.now.timestamp() - self.written_ns / 1e9
+
+    @property
+    def is_young(self) -> bool:
+        """Say whether somebody may still be writing to it; a time far in the future says nothing of that."""
+        return abs(self.age_s) < self.source.settle_s
 
     def manifest(self) -> dict[str, Any]:
         """Return the part of the manifest row that is known before reading."""
@@ -151,52 +174,133 @@ def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days
     try:
         stat = path.stat(follow_symlinks=False)
     except FileNotFoundError:
-        return FileOutcome(path_text(path), "rejected", "file_missing: gone since the folder was listed")
+        return FileOutcome(
+            path_text(path), "deferred", "file_missing: gone since the folder was listed; the next run lists it anew"
+        )
     except OSError as error:
         return FileOutcome(path_text(path), "rejected", f"unreadable: {error.strerror}")
-    reading = _Reading(source, path, stat.st_size, max(stat.st_mtime_ns, stat.st_ctime_ns), now)
+    changed_ns = max(stat.st_mtime_ns, stat.st_ctime_ns)
+    reading = _Reading(source, path, stat.st_size, stat.st_mtime_ns, changed_ns, now)
     look = {"path": reading.name, "size_bytes": reading.size_bytes, "modified_ns": reading.modified_ns}
     if reading.is_done(writer.rows("ops/known_file", **look)):
         return FileOutcome(reading.name, "already_loaded")
     try:
-        sha256 = lines.content_sha256(path)
-        known = writer.rows("ops/known_content", content_sha256=sha256)
+        part = part_to_load(writer, path, formats()[source.format], reading.fingerprint, is_young=reading.is_young)
+        known = writer.rows("ops/known_content", content_sha256=part.sha256)
+        if known and known[0]["content_sha256"] != part.sha256:
+            return FileOutcome(reading.name, "already_loaded", f"{known[0]['path']} begins with its content")
         if reading.is_done(known):
+            _forget_unfinished_copy(writer, reading, part)
             return FileOutcome(reading.name, "already_loaded", f"same content as {known[0]['path']}")
+        if known and known[0]["status"] == "loaded":
+            part = replace(part, origin_sha256=known[0]["origin_sha256"])
         # Staging is temporary and stays outside the commit: inside, every block would be kept until the end.
-        n_lines, n_blank = _stage(writer, reading, sha256)
+        n_lines, n_blank = _stage(writer, reading, part)
         reach("file_staged")
         with writer.transaction():
             if known and known[0]["status"] == "loaded":
-                return _reread(writer, reading, sha256, window_days)
-            return _load(writer, reading, sha256, window_days, n_lines, n_blank)
+                return _reread(writer, reading, part, window_days)
+            if part.known:
+                return _go_on(writer, reading, part, part.known, window_days, n_lines, n_blank)
+            return _load(writer, reading, part, window_days, n_lines, n_blank)
+    except UnfinishedFileError as unfinished:
+        return _deferred(reading, str(unfinished))
     except RejectedFileError as fault:
+        if fault.reason in MOVED or (reading.is_young and fault.reason in UNFINISHED):
+            return _deferred(reading, str(fault))
         with writer.transaction():
             _reject(writer, reading, fault)
         return FileOutcome(reading.name, "rejected", str(fault))
 
 
-def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int, n_lines: int, n_blank: int) -> FileOutcome:
+def _forget_unfinished_copy(writer: Writer, reading: _Reading, part: Part) -> None:
+    """Forget what was seen of a copy while it was being made, now that it is whole and its content is known.
+
+    A log that is rotated by copying it is met half copied; that half added nothing, but its refused lines were kept.
+    """
+    half = part.known
+    if half and half["path"] == reading.name and half["loaded"] == 0:
+        with writer.transaction():
+            writer.run("ops/clear_quarantine_of", content_sha256=half["content_sha256"])
+            writer.run("ops/forget_content", content_sha256=half["content_sha256"])
+
+
+def _deferred(reading: _Reading, why: str) -> FileOutcome:
+    """Leave a file to the next run; nothing is recorded of it."""
+    detail = f"{why}; written to {reading.age_s:,.0f} s ago, it is read again by the next run"
+    if reading.is_young:
+        detail += f" and taken as it is once untouched for {reading.source.settle_s:,} s"
+    return FileOutcome(reading.name, "deferred", detail)
+
+
+def _load(writer: Writer, reading: _Reading, part: Part, window_days: int, n_lines: int, n_blank: int) -> FileOutcome:
     n_loaded, n_duplicates, n_quarantined = _settle(writer)
-    if n_quarantined >= MIN_REJECTS and n_quarantined > MAX_REJECT_SHARE * n_lines:
-        raise _too_many(writer, n_quarantined, n_lines, reading.source)
-    _write_lake(writer, sha256, window_days)
+    _require_few_rejects(writer, n_quarantined, n_lines, reading.source)
+    _write_lake(writer, part.sha256, window_days)
     reach("lake_written")
     _forget_rejection(writer, reading.path)
-    writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=sha256, source_file=reading.name)
-    row = reading.manifest() | {
-        "content_sha256": sha256, "status": "loaded", "lines": n_lines, "loaded": n_loaded,
-        "duplicates": n_duplicates, "quarantined": n_quarantined, "blank": n_blank,
+    writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=part.sha256, source_file=reading.name)
+    counts = {
+        "lines": n_lines, "loaded": n_loaded, "duplicates": n_duplicates,
+        "quarantined": n_quarantined, "blank": n_blank,
+    }  # fmt: skip
+    _list_in_manifest(writer, reading, part, counts)
+    why = "; ".join(filter(None, (_worst(writer), _waiting(part)))) or None
+    return FileOutcome(reading.name, "loaded", why, n_lines, n_loaded, n_duplicates, n_quarantined, n_blank)
+
+
+def _go_on(
+    writer: Writer, reading: _Reading, part: Part, known: dict[str, Any], window_days: int, n_lines: int, n_blank: int
+) -> FileOutcome:
+    """Load what follows a beginning that was loaded before; the file keeps one manifest row, which counts all of it."""
+    old = {"content_sha256": known["content_sha256"]}
+    writer.run("ingest/keep_grown", **old, first_line=part.first_line, is_judged_again=part.is_judged_again)
+    n_new, n_duplicates, n_refused = _settle(writer, withdrawn=part if part.is_continued else None)
+    n_loaded = known["loaded"] - writer.rows("ingest/withdrawn")[0]["n_withdrawn"] + n_new
+    first_cleared = 1 if part.is_judged_again else part.first_line
+    n_still = writer.rows("ops/quarantined_before", **old, first_line=first_cleared)[0]["n_quarantined"]
+    if part.extent.skip_lines:
+        n_lines, n_blank = known["lines"] + n_lines, known["blank"] + n_blank
+    n_quarantined = n_still + n_refused
+    _require_few_rejects(writer, n_quarantined, n_lines, reading.source)
+    # A name of its own: a copy of this content may be loaded under another row, with other settings.
+    _write_lake(writer, _digest(f"{part.sha256} from {known['content_bytes']} {reading.fingerprint}"), window_days)
+    reach("lake_written")
+    _forget_rejection(writer, reading.path)
+    writer.run("ops/clear_quarantine_from", **old, first_line=first_cleared)
+    writer.run("ops/move_quarantine", **old, grown_sha256=part.sha256, source_file=reading.name)
+    writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=part.sha256, source_file=reading.name)
+    writer.run("ops/forget_content", **old)
+    counts = {
+        "lines": n_lines, "loaded": n_loaded, "duplicates": n_lines - n_loaded - n_quarantined - n_blank,
+        "quarantined": n_quarantined, "blank": n_blank,
+    }  # fmt: skip
+    _list_in_manifest(writer, reading, part, counts)
+    grown = (
+        f"grown from {known['lines']:,} to {n_lines:,} lines: {n_new:,} more requests loaded, "
+        f"{n_duplicates:,} duplicates, {n_refused:,} lines refused"
+    )
+    why = "; ".join(filter(None, (grown, _worst(writer), _waiting(part))))
+    return FileOutcome(reading.name, "loaded", why, n_loaded=n_new, n_duplicates=n_duplicates, n_quarantined=n_refused)
+
+
+def _list_in_manifest(writer: Writer, reading: _Reading, part: Part, counts: dict[str, int]) -> None:
+    row = reading.manifest() | counts | {
+        "content_sha256": part.sha256, "status": "loaded", "origin_sha256": part.origin_sha256,
+        "content_bytes": part.n_bytes, "head_sha256": part.head_sha256, "waiting_bytes": part.waiting_bytes,
     }  # fmt: skip
     writer.insert_rows("ops.ingest_files", [row])
     writer.run("ops/move_to_duplicates")
     reach("manifest_written")
-    why = _worst(writer)
-    return FileOutcome(reading.name, "loaded", why, n_lines, n_loaded, n_duplicates, n_quarantined, n_blank)
 
 
-def _reread(writer: Writer, reading: _Reading, sha256: str, window_days: int) -> FileOutcome:
+def _waiting(part: Part) -> str | None:
+    return f"its last line, of {part.waiting_bytes:,} bytes so far, waits for its end" if part.waiting_bytes else None
+
+
+def _reread(writer: Writer, reading: _Reading, part: Part, window_days: int) -> FileOutcome:
     """Judge the lines that an earlier reading refused by today's settings; what it loaded stays as it is."""
+    sha256 = part.sha256
     writer.run("ingest/keep_quarantined", content_sha256=sha256)
     n_loaded, n_duplicates, n_quarantined = _settle(writer)
     _write_lake(writer, f"{reading.fingerprint}{sha256}", window_days)
@@ -217,13 +321,18 @@ def _reread(writer: Writer, reading: _Reading, sha256: str, window_days: int) ->
     return FileOutcome(reading.name, "loaded", rescued, n_loaded=n_loaded)
 
 
-def _settle(writer: Writer) -> tuple[int, int, int]:
-    """Decide which staged lines are new; return the numbers of loaded, duplicate and quarantined lines."""
+def _settle(writer: Writer, withdrawn: Part | None = None) -> tuple[int, int, int]:
+    """Decide which staged lines are new; return the numbers of loaded, duplicate and quarantined lines.
+
+    Where the first line of `withdrawn` was loaded before it had an end, its record is taken back.
+    """
     counts = writer.rows("ingest/counts")[0]
     writer.run("ingest/repeated_ids")
     n_duplicates = writer.change("ingest/drop_repeated") if writer.rows("ingest/any_repeated_id") else 0
     writer.open_lake(row["file"] for row in writer.rows("ops/lake_files"))
     writer.run("ingest/clashes")
+    if withdrawn:
+        writer.run("ingest/withdraw", origin_sha256=withdrawn.origin_sha256, line_number=withdrawn.first_line)
     n_duplicates += writer.change("ingest/drop_known")
     n_quarantined = counts["n_quarantined"]
     return counts["n_lines"] - n_quarantined - n_duplicates, n_duplicates, n_quarantined
@@ -235,14 +344,14 @@ def _worst(writer: Writer) -> str | None:
     return ", ".join(f"{row['n_lines']:,} {row['reason']}" for row in reasons[:3]) or None
 
 
-def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
-    """Put the file's judged lines into the staging table; return the numbers of lines and of blank ones.
+def _stage(writer: Writer, reading: _Reading, part: Part) -> tuple[int, int]:
+    """Put the part's judged lines into the staging table; return the numbers of lines and of blank ones.
 
     Blank are empty lines and, in logs that requests share with other messages, those messages. One statement judges the
     whole file while it is being read, so that its planning is paid once and every core has work.
     """
     source, log_format = reading.source, formats()[reading.source.format]
-    stream = Stream(read_records(log_format.reader, reading.path, sha256))
+    stream = Stream(read_records(log_format.reader, reading.path, part.sha256, part.extent))
     writer.run("ingest/clear_staged")
     with writer.registered("lines", stream.first):
         writer.run("ingest/plain_key_lists")
@@ -261,7 +370,7 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
                 cached_basis=log_format.cached_basis,
                 source_name=source.name,
                 source_file=reading.name,
-                source_sha256=sha256,
+                source_sha256=part.origin_sha256,
             )
         faults = stream.take_faults()
         writer.insert_rows(
@@ -274,19 +383,22 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
     return stream.n_lines, stream.n_blank + writer.change("ingest/drop_other_lines")
 
 
-def _too_many(writer: Writer, n_quarantined: int, n_lines: int, source: SourceSettings) -> RejectedFileError:
-    worst = writer.rows("ingest/rejects")[0]
-    return RejectedFileError(
+def _require_few_rejects(writer: Writer, n_quarantined: int, n_lines: int, source: SourceSettings) -> None:
+    worst = writer.rows("ingest/rejects")
+    if n_quarantined < MIN_REJECTS or n_quarantined <= MAX_REJECT_SHARE * n_lines or not worst:
+        return
+    raise RejectedFileError(
         "too_many_rejects",
-        f"{n_quarantined:,} of {n_lines:,} lines are refused, {worst['n_lines']:,} of them for {worst['reason']}: "
-        f"this is not the format {source.format!r}, or its producer changed; see `valleywatch formats`",
+        f"{n_quarantined:,} of {n_lines:,} lines are refused, {worst[0]['n_lines']:,} of them "
+        f"for {worst[0]['reason']}: this is not the format {source.format!r}, or its producer changed; "
+        "see `valleywatch formats`",
     )
 
 
 def _write_lake(writer: Writer, identity: str, window_days: int) -> None:
     """Write the fresh requests by day; give lake files that lost a record a successor without it; mark the hours."""
     for lost in writer.rows("ingest/superseded_files"):
-        name = hashlib.sha256(f"{lost['file']} {identity}".encode()).hexdigest()[:16]
+        name = _digest(f"{lost['file']} {identity}")[:16]
         relative = Path(lost["file"]).parent / f"{name}.parquet"
         size = writer.write_parquet("ingest/survivors_of_file", relative, file=lost["file"])
         writer.run("ingest/forget_file", file=lost["file"])
@@ -296,6 +408,10 @@ def _write_lake(writer: Writer, identity: str, window_days: int) -> None:
         size = writer.write_parquet("ingest/fresh_of_day", relative, day_index=day["day_index"])
         _list_in_lake(writer, relative, day, size)
     _mark_dirty(writer, [row["hour_index"] for row in writer.rows("ingest/touched_hours")], window_days)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _list_in_lake(writer: Writer, relative: Path, counted: dict[str, Any], size_bytes: int) -> None:

@@ -1,16 +1,14 @@
 """Bytes of a log file → bounded lines.
 
-Belongs here: decompression with its checks, splitting, UTF-8, line numbers and byte offsets. Does not belong here: what
-a line means. A fault of the whole file (a cut or corrupt gzip) raises RejectedFileError, so that nothing of the file is
-loaded; a fault of one line becomes a LineFault and its neighbours go on. Memory is bounded by BLOCK_BYTES and
+Belongs here: splitting, UTF-8, line numbers and byte offsets. Does not belong here: decompression (`compression`), or
+what a line means. A fault of the whole file (a cut or corrupt gzip) raises RejectedFileError, so that nothing of the
+file is loaded; a fault of one line becomes a LineFault and its neighbours go on. Memory is bounded by BLOCK_BYTES and
 MAX_LINE_BYTES, whatever the input.
 """
 
 from __future__ import annotations
 
 import hashlib
-import itertools
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,21 +18,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pipelines.compression import decompressed
 from pipelines.errors import RejectedFileError
 from pipelines.inbox import open_regular
 
 BLOCK_BYTES = 7 << 20
 MAX_LINE_BYTES = 1 << 20
 """A request's record is a few hundred bytes; a longer line than this is a fault of the producer."""
-MAX_RATIO = 200
-"""Decompressed bytes per compressed byte above which a file is taken for a decompression bomb; logs reach 10 to 30."""
-RATIO_FREE_BYTES = 64 << 20
-"""Decompressed bytes before the ratio is judged: small files of repeated lines compress very well."""
 EXCERPT_BYTES = 500
 """What quarantine keeps of a line: enough to recognise the producer, little enough not to copy its data."""
 
-_GZIP = b"\x1f\x8b"
-_UNSUPPORTED = {b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\xfd7zXZ\x00": "xz"}
 _BOM = b"\xef\xbb\xbf"
 _NEWLINE = 0x0A
 _RETURN = 0x0D
@@ -66,10 +59,24 @@ class Block:
         return int(self.lines.num_rows) + len(self.faults) + self.n_blank
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The part of a content that is read, and where its lines are counted from."""
+
+    n_bytes: int | None = None
+    """Where it ends, whatever has been added to the file since; None for the end of the file."""
+    skip_bytes: int = 0
+    """How many bytes are passed over; they end in a newline."""
+    skip_lines: int = 0
+
+
+WHOLE = Extent()
+
+
 def content_sha256(path: Path) -> str:
     """Return the SHA-256 of the decompressed content: a file's identity, whatever its name and compression."""
     digest = hashlib.sha256()
-    for chunk in _decompressed(path):
+    for chunk in decompressed(path, BLOCK_BYTES):
         digest.update(chunk)
     return digest.hexdigest()
 
@@ -83,13 +90,19 @@ def stored_sha256(path: Path) -> str:
         return digest.hexdigest()
 
 
-def read_blocks(path: Path, expected_sha256: str) -> Iterator[Block]:
-    """Yield the file's lines in order; raise RejectedFileError when its content is no longer `expected_sha256`."""
+def read_blocks(path: Path, expected_sha256: str, extent: Extent = WHOLE) -> Iterator[Block]:
+    """Yield the lines of the extent in order; raise RejectedFileError when the content is no longer `expected_sha256`.
+
+    The hash is that of the content from the file's beginning to the extent's end.
+    """
     digest = hashlib.sha256()
-    splitter = _Splitter()
-    for chunk in _decompressed(path):
+    splitter = _Splitter(extent)
+    n_skipped = 0
+    for chunk in _until(extent.n_bytes, decompressed(path, BLOCK_BYTES)):
         digest.update(chunk)
-        block = splitter.feed(chunk)
+        fresh = chunk[extent.skip_bytes - n_skipped :] if n_skipped < extent.skip_bytes else chunk
+        n_skipped += len(chunk) - len(fresh)
+        block = splitter.feed(fresh)
         if block.n_lines:
             yield block
     if digest.hexdigest() != expected_sha256:
@@ -99,67 +112,23 @@ def read_blocks(path: Path, expected_sha256: str) -> Iterator[Block]:
         yield last
 
 
-def _decompressed(path: Path) -> Iterator[bytes]:
-    with open_regular(path) as file:
-        head = file.read(8)
-        file.seek(0)
-        for magic, name in _UNSUPPORTED.items():
-            if head.startswith(magic):
-                raise RejectedFileError("unsupported_compression", f"{name} is not read; use plain text or gzip")
-        if not head.startswith(_GZIP):
-            while chunk := file.read(BLOCK_BYTES):
-                yield chunk
+def _until(n_bytes: int | None, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the first `n_bytes` of the chunks."""
+    for chunk in chunks:
+        yield chunk if n_bytes is None else chunk[:n_bytes]
+        n_bytes = None if n_bytes is None else n_bytes - len(chunk)
+        if n_bytes is not None and n_bytes <= 0:
             return
-        yield from _gunzip(iter(lambda: file.read(1 << 20), b""))
-
-
-def _gunzip(stored: Iterator[bytes]) -> Iterator[bytes]:
-    """Decompress gzip members one after the other, each with its CRC and length checked."""
-    bytes_in = bytes_out = 0
-    member = zlib.decompressobj(wbits=31)
-    pending = b""
-    is_padded = False
-    for piece in itertools.chain(stored, [b""]):
-        bytes_in += len(piece)
-        pending += piece
-        while True:
-            if member.eof:
-                rest = pending.lstrip(b"\x00")
-                is_padded = is_padded or len(rest) < len(pending)
-                pending = rest
-                if pending and (is_padded or not _GZIP.startswith(pending[:2])):
-                    raise RejectedFileError("gzip_trailing", "the bytes after the last gzip member are no gzip")
-                if len(pending) < len(_GZIP):
-                    break
-                member = zlib.decompressobj(wbits=31)
-            try:
-                out = member.decompress(pending, BLOCK_BYTES)
-            except zlib.error as error:
-                raise RejectedFileError("gzip_corrupt", f"{error} after {bytes_out} decompressed bytes") from None
-            pending = member.unused_data if member.eof else member.unconsumed_tail
-            bytes_out += len(out)
-            if bytes_out > RATIO_FREE_BYTES and bytes_out > MAX_RATIO * bytes_in:
-                raise RejectedFileError(
-                    "decompression_ratio", f"over {MAX_RATIO} bytes out per byte in after {bytes_out} bytes"
-                )
-            if out:
-                yield out
-            elif not pending:
-                break
-    if not member.eof:
-        raise RejectedFileError("gzip_truncated", f"the stream ends early after {bytes_out} decompressed bytes")
-    if pending:
-        raise RejectedFileError("gzip_trailing", "the bytes after the last gzip member are no gzip")
 
 
 class _Splitter:
     """Cut a stream of chunks at newlines, holding at most one chunk and MAX_LINE_BYTES of an unfinished line."""
 
-    def __init__(self) -> None:
+    def __init__(self, extent: Extent = WHOLE) -> None:
         self._carry = b""
         self._carry_length = 0
-        self._next_number = 1
-        self._next_offset = 0
+        self._next_number = extent.skip_lines + 1
+        self._next_offset = extent.skip_bytes
 
     def feed(self, chunk: bytes) -> Block:
         """Return the lines that `chunk` completes."""

@@ -49,6 +49,8 @@ class SourceSettings(_Section):
     """Unit of time stamps that are numbers; without this key such lines are quarantined: units are never guessed."""
     absent_cached_is_zero: bool = False
     """Whether the producer leaves cached_tokens out where it is 0; without this key absent is unknown, never 0."""
+    settle_s: Annotated[int, Field(ge=0, le=86_400)] = 60
+    """A file modified less than this ago may still be written to: what is unfinished in it waits for the next run."""
 
     @model_validator(mode="after")
     def _known_format(self) -> SourceSettings:

@@ -32,6 +32,7 @@ def requests(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterato
         metadata={
             "files": len(outcomes),
             "files_loaded": statuses["loaded"],
+            "files_deferred": statuses["deferred"],
             "files_rejected": statuses["rejected"],
             "rows_loaded": sum(outcome.n_loaded for outcome in outcomes),
             "rows_quarantined": sum(outcome.n_quarantined or 0 for outcome in outcomes),

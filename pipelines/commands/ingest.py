@@ -49,7 +49,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def source_for(file: Path, format_name: str | None, deployment: str | None) -> SourceSettings:
-    """Return the source a file named on the command line belongs to."""
+    """Return the source a file named on the command line belongs to: whoever names a file means it as it is now."""
     if format_name is None:
         try:
             told = recognise(file)
@@ -58,7 +58,9 @@ def source_for(file: Path, format_name: str | None, deployment: str | None) -> S
         format_name = told.format.name if told.format else _refuse_unknown(file, told.found)
     elif format_name not in formats():
         raise UsageError(f"unknown format {format_name!r}{nearest(format_name, formats())}; see `valleywatch formats`")
-    return SourceSettings(name="command line", format=format_name, path=path_text(file), deployment=deployment)
+    return SourceSettings(
+        name="command line", format=format_name, path=path_text(file), deployment=deployment, settle_s=0
+    )
 
 
 def _refuse_unknown(file: Path, found: str) -> str:
@@ -72,4 +74,8 @@ def _sum_up(outcomes: list[FileOutcome]) -> None:
     n_loaded = sum(outcome.n_loaded for outcome in outcomes)
     known = sum(outcome.status == "already_loaded" for outcome in outcomes)
     rejected = sum(outcome.status == "rejected" for outcome in outcomes)
-    tell(f"{len(outcomes)} files: {n_loaded:,} requests loaded; {known} files known already, {rejected} rejected")
+    deferred = sum(outcome.status == "deferred" for outcome in outcomes)
+    tell(
+        f"{len(outcomes)} files: {n_loaded:,} requests loaded; {known} files known already, {rejected} rejected"
+        + (f", {deferred} left to the next run" if deferred else "")
+    )

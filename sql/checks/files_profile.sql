@@ -8,7 +8,7 @@ select
   path,
   quarantined / nullif(lines - blank, 0) as quarantined_share
 from ops.ingest_files
-where content_sha256 in (
+where origin_sha256 in (
   select distinct source_sha256
   from requests
   where arrived_us >= $from_us and arrived_us < $to_us

@@ -3,7 +3,7 @@
 -- params: path VARCHAR, size_bytes BIGINT, modified_ns BIGINT
 -- reads: ops.ingest_files
 -- units: bytes; nanoseconds
--- why: a file untouched since it was read needs no second look
+-- why: a file untouched since it was read needs no second look, unless its last line was left waiting
 select status, reading, quarantined
 from ops.ingest_files
-where path = $path and size_bytes = $size_bytes and modified_ns = $modified_ns
+where path = $path and size_bytes = $size_bytes and modified_ns = $modified_ns and waiting_bytes = 0

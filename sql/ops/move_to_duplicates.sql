@@ -14,4 +14,4 @@ from (
   where is_superseded
   group by source_sha256
 ) as lost
-where ingest_files.content_sha256 = lost.source_sha256
+where ingest_files.origin_sha256 = lost.source_sha256

@@ -2,8 +2,9 @@
 -- grain: content of a file
 -- params: none
 -- reads: nothing
--- units: tokens of no kind; counts of lines
--- why: the primary key makes a second, concurrent load of the same content fail as a whole
+-- units: bytes; counts of lines
+-- why: the primary key makes a second, concurrent load of the same content fail as a whole; a log that grows keeps one
+--      row, whose origin is the content it was first loaded as; its last bytes may wait for the end of their line
 create table if not exists ops.ingest_files (
   content_sha256 varchar primary key,
   path varchar not null,
@@ -20,5 +21,9 @@ create table if not exists ops.ingest_files (
   duplicates bigint,
   quarantined bigint,
   blank bigint,
+  origin_sha256 varchar,
+  content_bytes bigint,
+  head_sha256 varchar,
+  waiting_bytes bigint not null default 0,
   loaded_us bigint not null
 )

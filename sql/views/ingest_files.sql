@@ -2,14 +2,17 @@
 -- grain: content of a file
 -- params: none
 -- reads: ops.ingest_files
--- units: counts of lines
--- why: what became of every file: lines = loaded + duplicates + quarantined + blank; lines is NULL for a rejected file
+-- units: bytes; counts of lines
+-- why: what became of every file: lines = loaded + duplicates + quarantined + blank; lines is NULL for a rejected file;
+--      content_bytes were judged (decompressed), waiting_bytes after them are a line that is still being written
 select
   content_sha256,
   path,
   source_name,
   format,
   size_bytes,
+  content_bytes,
+  waiting_bytes,
   status,
   reason,
   detail,

@@ -1,6 +1,7 @@
 """What each command does when it is used as it should be."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -119,7 +120,7 @@ def test_run_does_the_days_of_a_range(place: Place, capsys: pytest.CaptureFixtur
 
 def test_run_exits_with_1_and_tells_of_a_rejected_file(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     place.write("good.jsonl", [request(1)])
-    place.write("bad.jsonl.gz", b"\x1f\x8b\x08\x00cut")
+    os.utime(place.write("bad.jsonl.gz", b"\x1f\x8b\x08\x00cut"), (0, 0))
     assert place.valleywatch("run") == 1
     printed = capsys.readouterr()
     assert "bad.jsonl.gz: rejected (gzip_truncated" in printed.err
@@ -135,7 +136,7 @@ def test_a_source_that_is_not_there_does_not_stop_the_others(place: Place, capsy
 
 
 def test_ingest_exits_with_1_when_a_file_is_rejected(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    place.write("bad.jsonl.gz", b"\x1f\x8b\x08\x00cut")
+    os.utime(place.write("bad.jsonl.gz", b"\x1f\x8b\x08\x00cut"), (0, 0))
     assert place.valleywatch("ingest") == 1
     said = capsys.readouterr().err
     assert "rejected (gzip_truncated" in said

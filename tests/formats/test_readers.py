@@ -158,8 +158,9 @@ def test_bug_report_33_an_unfinished_row_becomes_a_row_once(place: Place) -> Non
     (first,) = ingested(place, "canonical_csv", ("a.csv", f"{HEADER}\n{ROW}\n{second[:12]}".encode()))
     assert (first.n_lines, first.n_loaded, first.n_quarantined) == (2, 1, 1)
     (again,) = ingested(place, "canonical_csv", ("a.csv", f"{HEADER}\n{ROW}\n{second}".encode()))
-    assert (again.n_loaded, again.n_duplicates) == (1, 1)
+    assert (again.n_loaded, again.n_duplicates, again.n_quarantined) == (1, 0, 0)
     assert place.rows("select count(*) as n from requests") == [{"n": 2}]
+    assert place.rows("select count(*) as n from quarantine") == [{"n": 0}]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

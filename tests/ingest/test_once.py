@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines import lines
+from pipelines import ingest
 from pipelines.errors import DiskFullError
 from pipelines.inbox import Found
 from pipelines.warehouse import Writer
@@ -248,22 +248,24 @@ def test_a_bad_file_does_not_stop_the_others(place: Place) -> None:
     assert totals(place) == ONCE
 
 
-def test_a_file_replaced_between_the_two_passes_is_refused_and_read_the_next_time(
+def test_a_file_replaced_between_the_two_passes_is_left_to_the_next_run(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place.write("a.jsonl", as_bytes(ROWS[:6]))
-    hash_of = lines.content_sha256
+    look = ingest.part_to_load
 
-    def then_replaced(path: Path) -> str:
-        found = hash_of(path)
-        path.write_bytes(DATA)
+    def then_replaced(writer: Writer, path: Path, *arguments: Any, **named: Any) -> Any:
+        found = look(writer, path, *arguments, **named)
+        path.write_bytes(as_bytes(ROWS[::-1]))
         return found
 
-    monkeypatch.setattr(lines, "content_sha256", then_replaced)
+    monkeypatch.setattr(ingest, "part_to_load", then_replaced)
     (outcome,) = place.ingest()
+    assert outcome.status == "deferred"
     assert outcome.detail is not None
     assert outcome.detail.startswith("changed_while_reading")
-    assert place.rows("select count(*) as n from requests") == [{"n": 0}]
+    for view in ("requests", "quarantine", "ingest_files"):
+        assert place.rows(f"select count(*) as n from {view}") == [{"n": 0}]
     monkeypatch.undo()
     place.settle()
     assert totals(place) == ONCE
@@ -298,7 +300,7 @@ def test_a_file_gone_between_listing_and_reading_is_said(place: Place, monkeypat
     monkeypatch.setattr("pipelines.ingest.find_files", lambda *_: Found((path,)))
     path.unlink()
     (outcome,) = place.ingest()
-    assert outcome.status == "rejected"
+    assert outcome.status == "deferred"
     assert outcome.detail is not None
     assert outcome.detail.startswith("file_missing")
 
