@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def test_mimic_fhir_119_half_a_gzip_is_said_and_harms_no_other_file(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     packed = gzip.compress(as_bytes(request(number) for number in range(5, 500)))
-    place.write("a.jsonl.gz", packed[: len(packed) // 2])
+    os.utime(place.write("a.jsonl.gz", packed[: len(packed) // 2]), (0, 0))  # long settled
     place.write("b.jsonl", b"".join(GOOD))
     assert place.valleywatch("ingest") == 1
     assert "a.jsonl.gz: rejected (gzip_truncated: the stream ends early after " in capsys.readouterr().err
@@ -56,7 +57,10 @@ def test_codexbar_2168_the_unfinished_line_of_a_growing_file_becomes_its_row_onc
     assert (first.n_lines, first.n_loaded, first.n_quarantined) == (3, 2, 1)
     place.write("a.jsonl", b"".join(GOOD[:3]))
     (second,) = place.ingest()
-    assert (second.n_lines, second.n_loaded, second.n_duplicates, second.n_quarantined) == (3, 1, 2, 0)
+    assert second.n_loaded == 1
+    assert place.rows("select lines, loaded, duplicates, quarantined from ingest_files") == [
+        {"lines": 3, "loaded": 3, "duplicates": 0, "quarantined": 0}
+    ]
     assert place.rows(N_REQUESTS) == [{"n": 3, "n_timed": 3}]
 
 
@@ -75,7 +79,10 @@ def test_ax_1159_a_line_of_40_megabytes_stops_nothing_then_or_later(place: Place
     assert [outcome.status for outcome in place.ingest()] == ["already_loaded"]
     place.write("a.jsonl", giant + GOOD[0] + GOOD[1])
     (later,) = place.ingest()
-    assert (later.n_loaded, later.n_duplicates, later.n_quarantined) == (1, 1, 1)
+    assert later.n_loaded == 1
+    assert place.rows("select lines, loaded, duplicates, quarantined from ingest_files") == [
+        {"lines": 3, "loaded": 2, "duplicates": 0, "quarantined": 1}
+    ]
     assert place.rows(N_REQUESTS) == [{"n": 2, "n_timed": 2}]
 
 
