@@ -8,7 +8,6 @@ visible in one commit; whole-file faults load nothing.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from pipelines import lines
-from pipelines.errors import RejectedFileError, UsageError
+from pipelines.errors import RejectedFileError, UnreachableError, UsageError
 from pipelines.faults import reach
 from pipelines.formats import formats
-from pipelines.inbox import find_files, path_text
+from pipelines.inbox import find_files
+from pipelines.log_file import LogFile, Stamp
 from pipelines.readers import read_records
 from pipelines.settings import Settings, SourceSettings
 from pipelines.times import HOURS_PER_DAY, day_text, to_us
@@ -28,6 +28,8 @@ from pipelines.warehouse import Writer
 MAX_REJECT_SHARE = 0.05
 """Above this share of refused lines (and MIN_REJECTS of them) the producer changed its format: the file is refused."""
 MIN_REJECTS = 100
+MAX_UNREACHABLE = 3
+"""After so many objects in a row that their store did not give, each tried several times, the others are left."""
 CLOCK_SKEW_US = 600_000_000
 """Arrivals up to ten minutes ahead of this machine's clock are taken for clock skew, later ones are refused."""
 
@@ -43,7 +45,7 @@ class FileOutcome:
 
     path: str
     status: str
-    """`loaded`, `already_loaded` (same content, whatever its name), `rejected`."""
+    """`loaded`, `already_loaded` (the content, whatever its name), `rejected`, `unreachable` (the next run tries)."""
     detail: str | None = None
     n_lines: int | None = None
     n_loaded: int = 0
@@ -57,15 +59,14 @@ class _Reading:
     """One file, as one source reads it at one time."""
 
     source: SourceSettings
-    path: Path
-    size_bytes: int
-    modified_ns: int
+    log: LogFile
+    stamp: Stamp
     now: datetime
 
     @property
     def name(self) -> str:
-        """The path as it is kept and shown."""
-        return path_text(self.path)
+        """The name as it is kept and shown."""
+        return self.log.name
 
     @property
     def fingerprint(self) -> str:
@@ -81,8 +82,7 @@ class _Reading:
             "source_name": self.source.name,
             "format": self.source.format,
             "reading": self.fingerprint,
-            "size_bytes": self.size_bytes,
-            "modified_ns": self.modified_ns,
+            **self.stamp._asdict(),
             "loaded_us": to_us(self.now),
         }
 
@@ -101,13 +101,14 @@ def ingest_sources(writer: Writer, settings: Settings, now: datetime, tell: Call
     for source in settings.sources:
         try:
             found = find_files(settings.folder, source.path)
-        except UsageError as error:
+        except (UsageError, UnreachableError) as error:
             tell(f"source {source.name!r}: {error}")
-            outcomes.append(FileOutcome(source.path, "rejected", str(error)))
+            status = "unreachable" if isinstance(error, UnreachableError) else "rejected"
+            outcomes.append(FileOutcome(source.path, status, str(error)))
             continue
-        for folder in found.unreadable:
-            tell(f"source {source.name!r}: {path_text(folder)} cannot be listed; check its owner and mode")
-            outcomes.append(FileOutcome(path_text(folder), "rejected", "unreadable: the folder cannot be listed"))
+        for hidden in found.unreadable:
+            tell(f"source {source.name!r}: {ascii(hidden.name)[1:-1]} {hidden.why}")
+            outcomes.append(FileOutcome(hidden.name, "rejected", f"unreadable: {hidden.why}"))
         if not found.files:
             tell(f"source {source.name!r}: no file matches {source.path!r}")
         outcomes += ingest_files(writer, source, found.files, settings.policy.window_days, now, tell)
@@ -117,16 +118,23 @@ def ingest_sources(writer: Writer, settings: Settings, now: datetime, tell: Call
 def ingest_files(
     writer: Writer,
     source: SourceSettings,
-    files: Sequence[Path],
+    files: Sequence[LogFile],
     window_days: int,
     now: datetime,
     tell: Callable[[str], None],
 ) -> list[FileOutcome]:
     """Load `files` as lines of `source`, one transaction a file; a bad file does not stop the others."""
     writer.run("ingest/staged")
-    outcomes = []
-    for path in files:
-        outcome = _ingest_file(writer, source, path, window_days, now)
+    outcomes: list[FileOutcome] = []
+    for position, log in enumerate(files):
+        if len(outcomes) >= MAX_UNREACHABLE and all(x.status == "unreachable" for x in outcomes[-MAX_UNREACHABLE:]):
+            tell(f"source {source.name!r}: its store does not answer; {len(files) - position:,} more are not tried")
+            break
+        try:
+            with log.at_hand(writer.scratch) as content:
+                outcome = _ingest_file(writer, source, content, window_days, now)
+        except UnreachableError as error:
+            outcome = FileOutcome(log.name, "unreachable", str(error))
         reach("file_committed")
         if outcome.status != "already_loaded":
             tell(describe(outcome))
@@ -146,21 +154,21 @@ def describe(outcome: FileOutcome) -> str:
     )
 
 
-def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days: int, now: datetime) -> FileOutcome:
+def _ingest_file(writer: Writer, source: SourceSettings, log: LogFile, window_days: int, now: datetime) -> FileOutcome:
     try:
-        stat = path.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return FileOutcome(path_text(path), "rejected", "file_missing: gone since the folder was listed")
-    except OSError as error:
-        return FileOutcome(path_text(path), "rejected", f"unreadable: {error.strerror}")
-    reading = _Reading(source, path, stat.st_size, max(stat.st_mtime_ns, stat.st_ctime_ns), now)
-    look = {"path": reading.name, "size_bytes": reading.size_bytes, "modified_ns": reading.modified_ns}
+        reading = _Reading(source, log, log.stamp(), now)
+    except RejectedFileError as fault:
+        return FileOutcome(log.name, "rejected", str(fault))
+    look = {"path": reading.name, **reading.stamp._asdict()}
     if reading.is_done(writer.rows("ops/known_file", **look)):
         return FileOutcome(reading.name, "already_loaded")
     try:
-        sha256 = lines.content_sha256(path)
+        sha256 = lines.content_sha256(log)
         known = writer.rows("ops/known_content", content_sha256=sha256)
         if reading.is_done(known):
+            with writer.transaction():
+                writer.run("ops/forget_copy", path=reading.name)
+                writer.insert_rows("ops.known_copies", [look | {"content_sha256": sha256}])
             return FileOutcome(reading.name, "already_loaded", f"same content as {known[0]['path']}")
         # Staging is temporary and stays outside the commit: inside, every block would be kept until the end.
         n_lines, n_blank = _stage(writer, reading, sha256)
@@ -181,7 +189,7 @@ def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int, n_li
         raise _too_many(writer, n_quarantined, n_lines, reading.source)
     _write_lake(writer, sha256, window_days)
     reach("lake_written")
-    _forget_rejection(writer, reading.path)
+    _forget_rejection(writer, reading.name)
     writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=sha256, source_file=reading.name)
     row = reading.manifest() | {
         "content_sha256": sha256, "status": "loaded", "lines": n_lines, "loaded": n_loaded,
@@ -242,7 +250,7 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
     source, log_format = reading.source, formats()[reading.source.format]
     writer.run("ingest/clear_staged")
     n_lines = n_blank = 0
-    for block in read_records(log_format.reader, reading.path, sha256):
+    for block in read_records(log_format.reader, reading.log, sha256):
         n_lines += block.n_lines
         n_blank += block.n_blank
         writer.insert_rows(
@@ -324,10 +332,10 @@ def _mark_dirty(writer: Writer, hours: list[int], window_days: int) -> None:
 
 def _reject(writer: Writer, reading: _Reading, fault: RejectedFileError) -> None:
     """Record a file of which nothing is loaded: its counts are unknown, its reason is kept."""
-    sha256 = _identity_of_rejected(reading.path)
+    sha256 = _identity_of_rejected(reading.log)
     if writer.rows("ops/known_content", content_sha256=sha256):
         return
-    _forget_rejection(writer, reading.path)
+    _forget_rejection(writer, reading.name)
     row = reading.manifest() | {
         "content_sha256": sha256, "status": "rejected", "reason": fault.reason, "detail": fault.detail, "loaded": 0,
     }  # fmt: skip
@@ -337,14 +345,14 @@ def _reject(writer: Writer, reading: _Reading, fault: RejectedFileError) -> None
     reach("rejection_written")
 
 
-def _forget_rejection(writer: Writer, path: Path) -> None:
-    writer.run("ops/forget_rejected_file", path=path_text(path))
-    writer.run("ops/forget_rejected_row", path=path_text(path))
+def _forget_rejection(writer: Writer, name: str) -> None:
+    writer.run("ops/forget_rejected_file", path=name)
+    writer.run("ops/forget_rejected_row", path=name)
 
 
-def _identity_of_rejected(path: Path) -> str:
+def _identity_of_rejected(log: LogFile) -> str:
     """Return an identity for a file that could not be read as a log: its stored bytes, else its name."""
     try:
-        return f"stored:{lines.stored_sha256(path)}"
+        return f"stored:{lines.stored_sha256(log)}"
     except RejectedFileError:
-        return f"name:{hashlib.sha256(os.fsencode(path)).hexdigest()}"
+        return f"name:{hashlib.sha256(log.name.encode()).hexdigest()}"

@@ -14,7 +14,6 @@ import json
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pipelines.errors import RejectedFileError
-from pipelines.inbox import open_regular
+from pipelines.log_file import LogFile
 
 BLOCK_BYTES = 7 << 20
 MAX_LINE_BYTES = 1 << 20
@@ -66,28 +65,28 @@ class Block:
         return int(self.lines.num_rows) + len(self.faults) + self.n_blank
 
 
-def content_sha256(path: Path) -> str:
+def content_sha256(log: LogFile) -> str:
     """Return the SHA-256 of the decompressed content: a file's identity, whatever its name and compression."""
     digest = hashlib.sha256()
-    for chunk in _decompressed(path):
+    for chunk in _decompressed(log):
         digest.update(chunk)
     return digest.hexdigest()
 
 
-def stored_sha256(path: Path) -> str:
+def stored_sha256(log: LogFile) -> str:
     """Return the SHA-256 of the bytes as stored: the identity of a file that cannot be decompressed."""
-    with open_regular(path) as file:
+    with log.open() as file:
         digest = hashlib.sha256()
         while chunk := file.read(BLOCK_BYTES):
             digest.update(chunk)
         return digest.hexdigest()
 
 
-def read_blocks(path: Path, expected_sha256: str) -> Iterator[Block]:
+def read_blocks(log: LogFile, expected_sha256: str) -> Iterator[Block]:
     """Yield the file's lines in order; raise RejectedFileError when its content is no longer `expected_sha256`."""
     digest = hashlib.sha256()
     splitter = _Splitter()
-    for chunk in _decompressed(path):
+    for chunk in _decompressed(log):
         digest.update(chunk)
         block = splitter.feed(chunk)
         if block.n_lines:
@@ -99,8 +98,8 @@ def read_blocks(path: Path, expected_sha256: str) -> Iterator[Block]:
         yield last
 
 
-def _decompressed(path: Path) -> Iterator[bytes]:
-    with open_regular(path) as file:
+def _decompressed(log: LogFile) -> Iterator[bytes]:
+    with log.open() as file:
         head = file.read(8)
         file.seek(0)
         for magic, name in _UNSUPPORTED.items():
@@ -261,9 +260,9 @@ def _excerpt(line: bytes) -> str:
     return line[:EXCERPT_BYTES].decode("utf-8", errors="backslashreplace")
 
 
-def first_record(path: Path) -> tuple[set[str], str]:
+def first_record(log: LogFile) -> tuple[set[str], str]:
     """Return the first line that is not blank, with its keys where it is a JSON object."""
-    for chunk in _decompressed(path):
+    for chunk in _decompressed(log):
         block = _Splitter().feed(chunk if chunk.endswith(b"\n") else chunk + b"\n")
         for line in block.lines["line"].to_pylist():
             try:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pipelines.formats import detect
+from pipelines.inbox import LocalFile
 from pipelines.lines import first_record
 from tests.conftest import REPO
 from tests.place import Place
@@ -95,7 +96,7 @@ def test_a_log_becomes_the_requests_and_refusals_it_was_written_for(engine: str,
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_log_is_told_from_others_by_its_first_line(engine: str) -> None:
-    found = detect(*first_record(log_of(engine)))
+    found = detect(*first_record(LocalFile(log_of(engine))))
     assert found
     assert found.name == engine
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pipelines.formats import detect, formats
+from pipelines.inbox import LocalFile
 from pipelines.lines import first_record
 from pipelines.queries import load
 from pipelines.times import to_us
@@ -97,7 +98,7 @@ def test_a_file_becomes_the_table_typed_in_by_hand(place: Place, name: str) -> N
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if formats()[name].keys and name != "llama_bench"])
 def test_a_file_is_told_from_every_other_format_by_its_first_line(name: str) -> None:
-    found = detect(*first_record(log_of(name)))
+    found = detect(*first_record(LocalFile(log_of(name))))
     assert found
     assert found.name == name
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pipelines.formats import detect
+from pipelines.inbox import LocalFile
 from pipelines.lines import first_record
 from pipelines.plugins import vllm_logger
 from pipelines.plugins.vllm_logger import RequestLog
@@ -63,7 +64,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 def test_a_finished_request_is_read_back_as_it_was(engine: Place) -> None:
     RequestLog(CONFIG, 1).record(None, iteration(finished()))
     path = engine.logs / "vllm.jsonl"
-    found = detect(*first_record(path))
+    found = detect(*first_record(LocalFile(path)))
     assert found
     assert found.name == "vllm"
     engine.ingest()

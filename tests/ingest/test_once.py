@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from pipelines import lines
 from pipelines.errors import DiskFullError
-from pipelines.inbox import Found
+from pipelines.inbox import Found, LocalFile
+from pipelines.log_file import LogFile
 from pipelines.warehouse import Writer
 from tests.conftest import REPO
 from tests.place import Place, as_bytes, request
@@ -251,11 +252,11 @@ def test_a_bad_file_does_not_stop_the_others(place: Place) -> None:
 def test_a_file_replaced_between_the_two_passes_is_refused_and_read_the_next_time(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place.write("a.jsonl", as_bytes(ROWS[:6]))
+    path = place.write("a.jsonl", as_bytes(ROWS[:6]))
     hash_of = lines.content_sha256
 
-    def then_replaced(path: Path) -> str:
-        found = hash_of(path)
+    def then_replaced(log: LogFile) -> str:
+        found = hash_of(log)
         path.write_bytes(DATA)
         return found
 
@@ -295,7 +296,7 @@ def test_a_load_that_fails_half_way_leaves_nothing_to_be_seen(
 
 def test_a_file_gone_between_listing_and_reading_is_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     path = place.write("a.jsonl", DATA)
-    monkeypatch.setattr("pipelines.ingest.find_files", lambda *_: Found((path,)))
+    monkeypatch.setattr("pipelines.ingest.find_files", lambda *_: Found((LocalFile(path),)))
     path.unlink()
     (outcome,) = place.ingest()
     assert outcome.status == "rejected"
