@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -70,33 +71,38 @@ class Bucket:
     url: str
     client: Any
 
+    @property
+    def name(self) -> str:
+        """The bucket's name alone."""
+        return self.url.split("/")[2]
+
     def put(self, key: str, content: bytes) -> str:
         """Write an object; return its name."""
-        self.client.put_object(Bucket=self.url.split("/")[2], Key=key, Body=content)
+        self.client.put_object(Bucket=self.name, Key=key, Body=content)
         return f"{self.url}/{key}"
 
     def delete(self, key: str) -> None:
         """Delete an object."""
-        self.client.delete_object(Bucket=self.url.split("/")[2], Key=key)
+        self.client.delete_object(Bucket=self.name, Key=key)
 
 
 class GsClient:
-    """The two calls of the JSON interface that filling a bucket takes."""
+    """The calls of the JSON interface that filling a bucket takes, named as the other client names them."""
 
     def __init__(self, address: str) -> None:
         self.address = address
 
-    def create_bucket(self, Bucket: str) -> None:  # noqa: N803 — as the other client calls it
+    def create_bucket(self, Bucket: str) -> None:
         """Make a bucket."""
         self._send("POST", "/storage/v1/b?project=tests", json.dumps({"name": Bucket}).encode())
 
-    def put_object(self, Bucket: str, Key: str, Body: bytes) -> None:  # noqa: N803
+    def put_object(self, Bucket: str, Key: str, Body: bytes) -> None:
         """Write an object."""
-        self._send(
-            "POST", f"/upload/storage/v1/b/{Bucket}/o?uploadType=media&name={quote(Key, safe='')}", Body, "text/plain"
-        )
+        place = f"/upload/storage/v1/b/{Bucket}/o?uploadType=media&name={quote(Key, safe='')}"
+        # The emulator takes JSON, where it is said to be JSON, for its own.
+        self._send("POST", place, Body, "text/plain")
 
-    def delete_object(self, Bucket: str, Key: str) -> None:  # noqa: N803
+    def delete_object(self, Bucket: str, Key: str) -> None:
         """Delete an object."""
         self._send("DELETE", f"/storage/v1/b/{Bucket}/o/{quote(Key, safe='')}", None)
 
@@ -109,7 +115,7 @@ class GsClient:
 
 def bucket_name(request: pytest.FixtureRequest) -> str:
     """Return a name that no other test has."""
-    return f"logs-{abs(hash(request.node.nodeid)):x}"
+    return f"logs-{hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:16]}"
 
 
 @pytest.fixture

@@ -50,6 +50,9 @@ class Relay:
     change: Change = lambda _request, answer: answer
     seen: list[Request] = field(default_factory=list)
     before: Callable[[Request], None] = lambda _request: None
+    """Done after the client has asked and before the store is."""
+    rewrite: Callable[[str], str] = str
+    """What the store is asked for instead of a path and its query."""
 
     def __enter__(self) -> Self:
         relay = self
@@ -69,8 +72,8 @@ class Relay:
             def do_GET(self) -> None:
                 relay._answer(self)
 
-            do_HEAD = do_GET
-            do_PUT = do_GET
+            def do_HEAD(self) -> None:
+                relay._answer(self)
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -100,7 +103,7 @@ class Relay:
         parts = urlsplit(self.upstream)
         upstream = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=10)
         try:
-            upstream.request(handler.command, handler.path, headers=dict(handler.headers))
+            upstream.request(handler.command, self.rewrite(handler.path), headers=dict(handler.headers))
             given = upstream.getresponse()
             answer = Answer(given.status, given.getheaders(), given.read())
         finally:

@@ -5,6 +5,7 @@ Prints its port and serves until its standard input ends, which it does at the l
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -29,3 +30,4 @@ def serve_gs() -> int:
 if __name__ == "__main__":
     print({"s3": serve_s3, "gs": serve_gs}[sys.argv[1]](), flush=True)
     sys.stdin.read()
+    os._exit(0)  # The servers' own threads would not end.
