@@ -287,7 +287,7 @@ class _Fetched:
             self._copy.close()
 
     def _fetch(self) -> BinaryIO:
-        free = shutil.disk_usage(self.folder).free
+        free = _free_bytes(self.folder)
         if self.origin.listed.size_bytes > free:
             raise DiskFullError(
                 f"no space for {self.name} ({self.origin.listed.size_bytes:,} bytes) in {self.folder} ({free:,} bytes "
@@ -302,6 +302,10 @@ class _Fetched:
             copy.close()
             raise
         return copy
+
+
+def _free_bytes(folder: Path) -> int:
+    return shutil.disk_usage(folder).free
 
 
 class _Body(io.RawIOBase):

@@ -23,7 +23,9 @@ from pipelines.warehouse import Warehouse
 def add_to(commands: Any) -> None:
     """Declare the command."""
     parser = commands.add_parser("ingest", help="read logs into the warehouse, and nothing more")
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or globs (default: the configured sources)")
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="files, globs, s3:// or gs:// (default: the configured sources)"
+    )
     parser.add_argument("--format", metavar="NAME", help="their format (default: told from their keys)")
     parser.add_argument("--deployment", metavar="NAME", help="deployment of lines that name none")
     add_config(parser)

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import boto3
 import pytest
 
-from tests.objects.relay import Relay
+from tests.objects.relay import LOOPBACK, Relay
 
 SECRET = "wJalrXUtnFEMIcanary"
 KEY_ID = "AKIACANARY"
@@ -39,7 +39,7 @@ def server(kind: str) -> Iterator[str]:
     try:
         port = process.stdout.readline().strip()
         assert port, f"the {kind} server did not start"
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://{LOOPBACK}:{port}"
     finally:
         process.stdin.close()
         process.stdout.close()
@@ -132,10 +132,10 @@ def no_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "AWS_CONFIG_FILE": str(tmp_path / "none"),
         "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "none"),
         "AWS_MAX_ATTEMPTS": "2",
-        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
-        "STORAGE_EMULATOR_HOST": "http://127.0.0.1:9",
-        "GCE_METADATA_ROOT": "127.0.0.1:9",
-        "NO_PROXY": "127.0.0.1",
+        "AWS_ENDPOINT_URL": f"http://{LOOPBACK}:9",
+        "STORAGE_EMULATOR_HOST": f"http://{LOOPBACK}:9",
+        "GCE_METADATA_ROOT": f"{LOOPBACK}:9",
+        "NO_PROXY": LOOPBACK,
     }.items():
         monkeypatch.setenv(name, value)
 

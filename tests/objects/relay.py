@@ -11,6 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+LOOPBACK = "127.0.0.1"
+
 
 @dataclass(frozen=True)
 class Request:
@@ -75,7 +77,7 @@ class Relay:
             def do_HEAD(self) -> None:
                 relay._answer(self)
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer((LOOPBACK, 0), Handler)
         self._server.daemon_threads = True
         self._server.block_on_close = False
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
@@ -90,7 +92,7 @@ class Relay:
     @property
     def address(self) -> str:
         """Where the relay listens."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"http://{LOOPBACK}:{self._server.server_address[1]}"
 
     def bodies(self) -> list[Request]:
         """The requests for contents so far."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -39,9 +40,10 @@ def cut(answer: Answer) -> Answer:
 
 
 def shortened(answer: Answer) -> Answer:
-    """Let the body be shorter, and said to be."""
+    """Let the store have no byte after the thousandth, and say nothing of it."""
+    first = int(dict(answer.headers)["Content-Range"].split()[1].split("-")[0])
     headers = [header for header in answer.headers if header[0].lower() != "content-length"]
-    return Answer(answer.status, headers, answer.body[: len(answer.body) // 2])
+    return Answer(answer.status, headers, answer.body[: max(1000 - first, 0)])
 
 
 def refusing(status: int, code: str) -> Callable[[Request, Answer], Answer]:
@@ -91,16 +93,34 @@ def test_a_body_that_always_breaks_is_left_to_the_next_run(
 def test_a_store_that_stalls_is_given_up(
     place: Place, s3: Bucket, relay: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import threading
-
     monkeypatch.setattr(objects, "STALLED_TIMEOUT_S", 1.0)
     s3.put("logs/a.jsonl", DATA)
     watch(place, s3)
     release = threading.Event()
-    relay.change = always(lambda answer: dataclasses.replace(answer, sent_bytes=10, release=release))
+    relay.change = always(lambda answer: dataclasses.replace(answer, sent_bytes=0, release=release))
     outcome = one_of(place)
     release.set()
     assert (outcome.status, outcome.n_loaded) == ("unreachable", 0)
+
+
+def test_an_object_named_on_the_command_line_that_breaks_is_tried_again_later(
+    place: Place, s3: Bucket, relay: Relay, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = s3.put("logs/a.jsonl", DATA)
+    relay.change = always(cut)
+    assert place.valleywatch("ingest", name) == 75
+    assert f"{name}: unreadable for now" in capsys.readouterr().err
+
+
+def test_an_object_for_which_the_disk_has_no_space_is_not_fetched(
+    place: Place, s3: Bucket, relay: Relay, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    s3.put("logs/a.jsonl", DATA)
+    watch(place, s3)
+    monkeypatch.setattr("pipelines.objects._free_bytes", lambda _folder: len(DATA) - 1)
+    assert place.valleywatch("ingest") == 75
+    assert "free some and run again" in capsys.readouterr().err
+    assert relay.bodies() == []
 
 
 def other(n: int) -> bytes:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -218,3 +220,20 @@ def test_files_of_this_machine_do_not_pay_for_stores(place: Place) -> None:
         env=os.environ | {"PYTHONPATH": str(REPO)}, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert "pipelines.objects" not in done.stdout, done.stderr
+
+
+def test_what_the_readme_says_of_stores_is_typed_here(
+    place: Place, s3: Bucket, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    section = (REPO / "README.md").read_text().partition("### Logs in an object store")[2]
+    exports, command = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)[0].splitlines()
+    given = dict(pair.split("=") for pair in exports.removeprefix("export ").split())
+    assert set(given) == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"}
+    monkeypatch.setenv("AWS_REGION", given["AWS_REGION"])
+    words = shlex.split(command)
+    bucket = dataclasses.replace(s3, url="/".join(words[2].split("/")[:3]))
+    s3.client.create_bucket(Bucket=bucket.name)
+    bucket.put("gateway/2026/11/28.jsonl.gz", gzip.compress(DATA))
+    assert words[0] == "valleywatch"
+    assert place.valleywatch(*words[1:]) == 0
+    assert "12 lines = 12 loaded" in capsys.readouterr().err
