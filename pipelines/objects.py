@@ -50,11 +50,15 @@ _MISSING = r"NO_SUCH_KEY|NOT_FOUND|Path does not exist"
 _NO_BUCKET = "NO_SUCH_BUCKET"
 _REFUSED = (
     r"[A-Z_]*(?:ACCESS_DENIED|ACCESS_KEY|SIGNATURE|TOKEN|CREDENTIAL|CLIENT|SKEWED|AUTHENTICATION)[A-Z_]*|"
-    r"(?:Expired|Invalid)Token|PERMISSION_DENIED|UNAUTHENTICATED|status(?: code:)? 40[13]"
+    r"(?:Expired|Invalid)Token|PERMISSION_DENIED|UNAUTHENTICATED"
 )
+_REFUSED_STATUS = r"status(?: code:)? 40[013]"
+"""All there is where an answer has no body; S3 says 400 of a token that has expired."""
 _NO_CREDENTIALS = r"Could not create a OAuth2 access token|default credentials"
-_OTHER_REGION = r"PermanentRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraint|status 30[17]"
-_REGION = re.compile(r"the bucket is located in '([a-z0-9-]+)'")
+_OTHER_REGION = (
+    r"PermanentRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraint|status 30[17]|is located in '"
+)
+_REGION = re.compile(r"(?:the bucket is located in|expecting) '([a-z0-9-]+)'")
 _TROUBLE = re.compile(r"AWS Error ([A-Z_]+(?: \(HTTP status \d+\))?)|Status\(([A-Z_]+)")
 
 _Got = TypeVar("_Got")
@@ -136,8 +140,10 @@ def _s3() -> Any:
     # Without a file system of its own for each run Arrow would keep a connection beyond the end of the program, where
     # it can no longer be closed.
     endpoint = _endpoint(os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL"))
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     attempts = os.environ.get("AWS_MAX_ATTEMPTS", "")
     return fs.S3FileSystem(
+        region=region or None,
         connect_timeout=CONNECT_TIMEOUT_S,
         request_timeout=STALLED_TIMEOUT_S,
         retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=int(attempts) if attempts.isdecimal() else ATTEMPTS),
@@ -282,9 +288,13 @@ class _Fetched:
         yield self
 
     def close(self) -> None:
-        """Give the disk back."""
+        """Give the disk back, and let go of the store: a fault kept here holds its own traceback, and that this object.
+
+        Arrow waits for the last connection when the program ends, and would wait for ever.
+        """
         if self._copy is not None:
             self._copy.close()
+        self._copy = self._fault = None
 
     def _fetch(self) -> BinaryIO:
         free = _free_bytes(self.folder)
@@ -360,16 +370,16 @@ def _meaning(url: ObjectUrl, name: str, told: str, *, is_missing: bool) -> Valle
         return UsageError(
             f"{name} cannot be asked for: the environment holds no usable credentials; set {CREDENTIALS[url.scheme]}"
         )
-    if refused := re.search(_REFUSED, told):
-        return UsageError(
-            f"{name}: the store refused ({refused[0]}){_unset(url)}: set {CREDENTIALS[url.scheme]} for an identity "
-            "that may list the bucket and get its objects, and see that this machine's clock is right"
-        )
     if re.search(_OTHER_REGION, told):
         where = _REGION.search(told)
         return UsageError(
             f"{name}: the bucket is in another region than the one asked; set AWS_REGION to "
             + (f"{where[1]!r}" if where else "the bucket's")
+        )
+    if refused := re.search(_REFUSED, told) or re.search(_REFUSED_STATUS, told):
+        return UsageError(
+            f"{name}: the store refused ({refused[0]}){_unset(url)}: set {CREDENTIALS[url.scheme]} for an identity "
+            "that may list the bucket and get its objects, and see that this machine's clock is right"
         )
     if re.search(_NO_BUCKET, told):
         return UsageError(_no_bucket(name, url))

@@ -21,6 +21,7 @@ class Request:
     method: str
     path: str
     range: str | None
+    authorization: str
 
     @property
     def is_body(self) -> bool:
@@ -99,7 +100,9 @@ class Relay:
         return [request for request in self.seen if request.is_body]
 
     def _answer(self, handler: BaseHTTPRequestHandler) -> None:
-        request = Request(handler.command, handler.path, handler.headers.get("Range"))
+        request = Request(
+            handler.command, handler.path, handler.headers.get("Range"), handler.headers.get("Authorization", "")
+        )
         self.seen.append(request)
         self.before(request)
         parts = urlsplit(self.upstream)
@@ -126,7 +129,7 @@ class Relay:
             handler.connection.shutdown(socket.SHUT_RDWR)
 
 
-def error_answer(status: int, code: str) -> Answer:
+def error_answer(status: int, code: str, words: str = "words of a store") -> Answer:
     """Return an answer as S3 refuses."""
-    body = f'<?xml version="1.0"?><Error><Code>{code}</Code><Message>words of a store</Message></Error>'.encode()
+    body = f'<?xml version="1.0"?><Error><Code>{code}</Code><Message>{words}</Message></Error>'.encode()
     return Answer(status, [("Content-Type", "application/xml")], body)

@@ -240,7 +240,16 @@ def test_a_listing_that_is_refused_says_why_and_stops_no_other_source(
     assert "a.jsonl: 12 lines = 12 loaded" in said[-2]
 
 
-@pytest.mark.parametrize("status", [403, 401])
+def test_the_region_that_the_store_names_is_said(
+    place: Place, s3: Bucket, relay: Relay, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "The authorization header is malformed; the region 'us-east-1' is wrong; expecting 'eu-west-1'"
+    relay.change = lambda _asked, _answer: error_answer(400, "AuthorizationHeaderMalformed", words)
+    assert place.valleywatch("ingest", f"{s3.url}/logs/*") == 2
+    assert capsys.readouterr().err.endswith("in another region than the one asked; set AWS_REGION to 'eu-west-1'\n")
+
+
+@pytest.mark.parametrize("status", [403, 401, 400])
 def test_an_object_that_may_be_listed_and_not_read_is_rejected(
     place: Place, s3: Bucket, relay: Relay, status: int
 ) -> None:

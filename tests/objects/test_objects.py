@@ -19,7 +19,7 @@ import pytest
 from pipelines.inbox import find_files
 from tests.conftest import REPO
 from tests.objects.conftest import Bucket
-from tests.objects.relay import Answer, Relay, Request
+from tests.objects.relay import Answer, Relay, Request, error_answer
 from tests.place import PRICE, Place, as_bytes, request
 
 ROWS = [request(number, timestamp=f"2026-11-28T{number:02}:15:00Z", input_tokens=1000 + number) for number in range(12)]
@@ -175,6 +175,14 @@ def test_a_key_with_a_newline_is_read_and_shown_on_one_line(
     assert f"{gs.url}/logs/new\\nline\\x1b[2J.jsonl: 12 lines" in capsys.readouterr().err
 
 
+def test_the_region_of_the_environment_is_asked(
+    place: Place, s3: Bucket, relay: Relay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    assert place.valleywatch("ingest", s3.put("logs/a.jsonl", DATA)) == 0
+    assert all("/eu-central-1/s3/" in seen.authorization for seen in relay.seen)
+
+
 @pytest.mark.parametrize("key", ["logs//b.jsonl", "logs/../b.jsonl", "logs/./b.jsonl", "/logs/b.jsonl"])
 def test_a_key_that_cannot_be_asked_for_is_refused_by_name_and_hides_no_other(
     place: Place, s3: Bucket, key: str, capsys: pytest.CaptureFixture[str]
@@ -197,14 +205,18 @@ def test_placeholders_of_folders_are_no_objects(place: Place, s3: Bucket) -> Non
     assert [outcome.status for outcome in place.ingest()] == ["loaded"]
 
 
-def test_the_program_ends_as_soon_as_it_is_done(place: Place, s3: Bucket) -> None:
-    """With a store's library loaded, whose threads must not outlive the work."""
-    name = s3.put("logs/a.jsonl", DATA)
+@pytest.mark.parametrize("breaks", [False, True], ids=["whole", "broken"])
+def test_the_program_ends_when_it_is_done(place: Place, s3: Bucket, relay: Relay, breaks: bool) -> None:
+    """With a store's library loaded, which waits at the end for every connection that is still held."""
+    s3.put("logs/a.jsonl", DATA)
+    place.configure(source(f"{s3.url}/logs/*") + PRICE)
+    if breaks:
+        relay.change = lambda asked, answer: error_answer(500, "InternalError") if asked.is_body else answer
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "pipelines", "ingest", name, "--config", str(place.config)],
+        [sys.executable, "-P", "-m", "pipelines", "ingest", "--config", str(place.config)],
         env=os.environ | {"PYTHONPATH": str(REPO)}, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
-    assert done.returncode == 0
+    assert done.returncode == (75 if breaks else 0)
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 2
 
