@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, TypeVar
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -191,8 +191,7 @@ class _StoredObject:
 
     def open(self) -> BinaryIO:
         """Open for one reading, by parts."""
-        file = self.ask(lambda: self.store.filesystem.open_input_file(self.path))
-        return io.BufferedReader(_Body(self, file), CHUNK_BYTES)
+        return io.BufferedReader(self._body(), CHUNK_BYTES)
 
     @contextmanager
     def at_hand(self, folder: Path, /) -> Iterator[LogFile]:
@@ -210,22 +209,18 @@ class _StoredObject:
                 "object_too_large",
                 f"{self.listed.size_bytes:,} bytes, at most {MAX_OBJECT_BYTES:,} are fetched; write smaller objects",
             )
-        n_bytes = 0
-        with self._stream() as stream:
-            before = _version(stream)
-            while chunk := self.ask(lambda: stream.read(CHUNK_BYTES)):
-                into.write(chunk)
-                n_bytes += len(chunk)
+        part = memoryview(bytearray(min(CHUNK_BYTES, max(self.listed.size_bytes, 1))))
+        with self._body() as body:
+            before = body.version()
+            while n_bytes := body.readinto(part):
+                into.write(part[:n_bytes])
         # The parts are asked for one by one, and a store may serve the next one from another writing of the object.
-        with self._stream() as stream:
-            if _version(stream) != before:
+        with self._body() as body:
+            if body.version() != before:
                 raise UnreachableError("changed_while_reading: it was written anew during the fetch; run again")
-        if n_bytes != before.size_bytes:
-            raise UnreachableError(f"unreadable: the store gave {n_bytes:,} of {before.size_bytes:,} bytes; run again")
 
-    def _stream(self) -> Any:
-        # Left to itself Arrow decompresses by the end of the name, unchecked.
-        return self.ask(lambda: self.store.filesystem.open_input_stream(self.path, compression=None))
+    def _body(self) -> _Body:
+        return _Body(self, self.ask(lambda: self.store.filesystem.open_input_file(self.path)))
 
     def ask(self, question: Callable[[], _Got]) -> _Got:
         """Return the answer about this object; raise RejectedFileError where it, and no other, is at fault."""
@@ -235,20 +230,6 @@ class _StoredObject:
             raise RejectedFileError("file_missing", "it was there when the bucket was listed and is gone now") from None
         except UsageError as error:
             raise RejectedFileError("unreadable", str(error)) from None
-
-
-class _Version(NamedTuple):
-    """What another writing of an object changes."""
-
-    size_bytes: int
-    tag: bytes | None
-    """S3's entity tag, Google's generation."""
-
-
-def _version(stream: Any) -> _Version:
-    told = {key.lower(): value for key, value in (stream.metadata() or {}).items()}
-    size = told.get("content-length") or told.get("size") or -1
-    return _Version(int(size), told.get("generation") or told.get("etag"))
 
 
 @dataclass(slots=True)
@@ -319,12 +300,13 @@ def _free_bytes(folder: Path) -> int:
 
 
 class _Body(io.RawIOBase):
-    """The bytes of an open object as Python reads files, with a store's faults said as ours."""
+    """The bytes of an open object as Python reads files: every one is the store's, and its faults are said as ours."""
 
     def __init__(self, origin: _StoredObject, file: Any) -> None:
         super().__init__()
         self._origin = origin
         self._file = file
+        self._size_bytes = int(file.size())
 
     def readable(self) -> bool:
         return True
@@ -332,11 +314,32 @@ class _Body(io.RawIOBase):
     def seekable(self) -> bool:
         return True
 
+    def version(self) -> tuple[int, bytes | None]:
+        """Return what another writing of the object changes: its size, and S3's entity tag or Google's generation."""
+        told = {key.lower(): value for key, value in (self._file.metadata() or {}).items()}
+        return self._size_bytes, told.get("generation") or told.get("etag")
+
     def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer).cast("B")
-        chunk = self._origin.ask(lambda: self._file.read(len(view)))
-        view[: len(chunk)] = chunk
-        return len(chunk)
+        """Fill the buffer, or what the object's rest fills of it.
+
+        Where S3 gives fewer bytes than it was asked for and says so, Arrow counts those asked for and leaves the others
+        as they were in memory. So the last byte is set before, and where it stays the part is read once more: no byte
+        of a whole part can be both marks.
+        """
+        start = self.tell()
+        part = memoryview(buffer).cast("B")[: max(self._size_bytes - start, 0)]
+        if not part:
+            return 0
+        for mark in (0x00, 0xFF):
+            part[-1] = mark
+            self._file.seek(start)
+            n_bytes = self._origin.ask(lambda: int(self._file.readinto(part)))
+            if n_bytes == len(part) and part[-1] != mark:
+                return n_bytes
+        raise UnreachableError(
+            f"{self._origin.name}: unreadable for now, the store gave less than the {self._size_bytes:,} bytes it "
+            "announced; run again"
+        )
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         return int(self._file.seek(offset, whence))

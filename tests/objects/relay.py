@@ -35,6 +35,7 @@ class Answer:
 
     status: int
     headers: list[tuple[str, str]]
+    """Names in lower case."""
     body: bytes
     sent_bytes: int | None = None
     """Bytes of the body after which the connection is cut; None: all."""
@@ -110,18 +111,20 @@ class Relay:
         try:
             upstream.request(handler.command, self.rewrite(handler.path), headers=dict(handler.headers))
             given = upstream.getresponse()
-            answer = Answer(given.status, given.getheaders(), given.read())
+            answer = Answer(given.status, [(name.lower(), value) for name, value in given.getheaders()], given.read())
         finally:
             upstream.close()
         answer = self.change(request, answer)
         handler.send_response_only(answer.status)
+        own = {"transfer-encoding", "connection"} | ({"content-length"} if request.method == "GET" else set())
         for name, value in answer.headers:
-            if name.lower() not in ("transfer-encoding", "connection"):
+            if name not in own:
                 handler.send_header(name, value)
-        if not any(name.lower() == "content-length" for name, _ in answer.headers):
+        if request.method == "GET":
             handler.send_header("Content-Length", str(len(answer.body)))
         handler.end_headers()
-        handler.wfile.write(answer.body[: answer.sent_bytes])
+        if request.method == "GET":
+            handler.wfile.write(answer.body[: answer.sent_bytes])
         if answer.release is not None:
             answer.release.wait(30)
         if answer.sent_bytes is not None:
@@ -132,4 +135,4 @@ class Relay:
 def error_answer(status: int, code: str, words: str = "words of a store") -> Answer:
     """Return an answer as S3 refuses."""
     body = f'<?xml version="1.0"?><Error><Code>{code}</Code><Message>{words}</Message></Error>'.encode()
-    return Answer(status, [("Content-Type", "application/xml")], body)
+    return Answer(status, [("content-type", "application/xml")], body)

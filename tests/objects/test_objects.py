@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ import pytest
 from pipelines.inbox import find_files
 from tests.conftest import REPO
 from tests.objects.conftest import Bucket
-from tests.objects.relay import Answer, Relay, Request, error_answer
+from tests.objects.relay import Change, Relay, error_answer
 from tests.place import PRICE, Place, as_bytes, request
 
 ROWS = [request(number, timestamp=f"2026-11-28T{number:02}:15:00Z", input_tokens=1000 + number) for number in range(12)]
@@ -34,10 +35,10 @@ def n_requests(place: Place) -> int:
     return int(place.rows("select count(*) as n from requests")[0]["n"])
 
 
-def aged(_request: Request, answer: Answer) -> Answer:
-    """Let all objects of a listing have been written an hour ago or more."""
-    answer.body = re.sub(rb"<LastModified>[^<]*<", b"<LastModified>2026-11-28T20:00:00.000Z<", answer.body)
-    return answer
+def written_at(moment: datetime) -> Change:
+    """Let all objects of a listing have been written at one moment."""
+    text = moment.strftime("<LastModified>%Y-%m-%dT%H:%M:%S.000Z<").encode()
+    return lambda _asked, answer: dataclasses.replace(answer, body=re.sub(rb"<LastModified>[^<]*<", text, answer.body))
 
 
 def test_the_objects_that_a_pattern_matches_are_loaded(place: Place, bucket: Bucket) -> None:
@@ -133,7 +134,7 @@ def test_an_object_counts_once_whatever_carries_it(place: Place, bucket: Bucket)
 
 
 def test_known_objects_are_not_asked_for_again(place: Place, s3: Bucket, relay: Relay) -> None:
-    relay.change = aged
+    relay.change = written_at(datetime(2026, 1, 1, tzinfo=UTC))
     s3.put("logs/a.jsonl", DATA)
     s3.put("logs/copy.jsonl.gz", gzip.compress(DATA))
     place.configure(source(f"{s3.url}/logs/*") + PRICE)
@@ -144,7 +145,10 @@ def test_known_objects_are_not_asked_for_again(place: Place, s3: Bucket, relay: 
     assert ["list-type" in seen.path for seen in relay.seen] == [True]
 
 
-def test_an_object_overwritten_within_the_second_of_its_stamp_is_read_again(place: Place, s3: Bucket) -> None:
+def test_an_object_overwritten_within_the_second_of_its_stamp_is_read_again(
+    place: Place, s3: Bucket, relay: Relay
+) -> None:
+    relay.change = written_at(datetime.now(UTC) + timedelta(hours=1))  # young for as long as the test may take
     s3.put("logs/a.jsonl", as_bytes([request(1, timestamp="2026-11-28T10:00:01Z")]))
     place.configure(source(f"{s3.url}/logs/*") + PRICE)
     place.ingest()
