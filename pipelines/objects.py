@@ -323,14 +323,14 @@ class _Body(io.RawIOBase):
         """Fill the buffer, or what the object's rest fills of it.
 
         Where S3 gives fewer bytes than it was asked for and says so, Arrow counts those asked for and leaves the others
-        as they were in memory. So the last byte is set before, and where it stays the part is read once more: no byte
-        of a whole part can be both marks.
+        as they were in memory. So the last byte is set before, and where it stays the part is read once more: the last
+        byte of a whole part cannot be both marks. Text never ends in the first, and gzip hardly ever.
         """
         start = self.tell()
         part = memoryview(buffer).cast("B")[: max(self._size_bytes - start, 0)]
         if not part:
             return 0
-        for mark in (0x00, 0xFF):
+        for mark in (0xFF, 0x00):
             part[-1] = mark
             self._file.seek(start)
             n_bytes = self._origin.ask(lambda: int(self._file.readinto(part)))

@@ -103,11 +103,16 @@ def test_a_store_that_stalls_is_given_up(
     assert (outcome.status, outcome.n_loaded) == ("unreachable", 0)
 
 
-@pytest.mark.parametrize("padding", [b"\0" * 9, b""], ids=["zeros", "nothing"])
-def test_what_an_object_ends_in_makes_it_no_less_whole(place: Place, bucket: Bucket, padding: bytes) -> None:
-    bucket.put("logs/a.gz", gzip.compress(DATA) + padding)
-    watch(place, bucket)
-    assert (one_of(place).status, n_requests(place)) == ("loaded", 12)
+@pytest.mark.parametrize("end", [b"", b"\0", b"\xff"], ids=["a length", "zeros", "ones"])
+def test_what_an_object_ends_in_makes_it_no_less_whole(place: Place, s3: Bucket, relay: Relay, end: bytes) -> None:
+    s3.put("logs/a.gz", gzip.compress(DATA) + end * 9)
+    watch(place, s3)
+    outcome = one_of(place)
+    if end == b"\xff":
+        assert outcome.detail.startswith("gzip_trailing")
+    else:
+        assert (outcome.status, n_requests(place)) == ("loaded", 12)
+    assert len(relay.bodies()) == (2 if end == b"\xff" else 1)
 
 
 def test_an_object_named_on_the_command_line_that_breaks_is_tried_again_later(
