@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import math
 import os
 import random
 import resource
@@ -21,11 +22,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from backports import zstd
+
 CONFIG = """
 [[sources]]
 name = "bench"
 format = "openai_usage"
-path = "lines.*"
+path = "@FILE@"
 """
 COLUMNS = (
     "{timestamp: 'VARCHAR', request_id: 'VARCHAR', deployment: 'VARCHAR', instance: 'VARCHAR', model: 'VARCHAR', "
@@ -46,18 +49,26 @@ READERS = {
         ".sink_parquet('out.parquet', compression='zstd')"
     ),
     "PyArrow JSON": (
-        "import pyarrow.json as pj, pyarrow.parquet as pq; "
-        "pq.write_table(pj.read_json('@FILE@').flatten().flatten(), 'out.parquet', compression='zstd')"
+        "import pyarrow as pa, pyarrow.json as pj, pyarrow.parquet as pq\n"
+        "batches = pj.open_json(pa.input_stream('@FILE@', compression='detect'))\n"
+        "writer = None\n"
+        "for batch in batches:\n"
+        "    table = pa.Table.from_batches([batch]).flatten().flatten()\n"
+        "    writer = writer or pq.ParquetWriter('out.parquet', table.schema, compression='zstd')\n"
+        "    writer.write_table(table)\n"
+        "writer.close()"
     ),
-    "json loop": (
-        "import json, gzip, pyarrow as pa, pyarrow.parquet as pq\n"
-        "opened = gzip.open if '@FILE@'.endswith('.gz') else open\n"
-        "rows = []\n"
-        "for line in opened('@FILE@', 'rt'):\n"
-        "    row = json.loads(line); usage = row.pop('usage')\n"
-        "    rows.append(row | {'prompt_tokens': usage['prompt_tokens'], "
-        "'cached_tokens': usage['prompt_tokens_details']['cached_tokens']})\n"
-        "pq.write_table(pa.Table.from_pylist(rows), 'out.parquet', compression='zstd')"
+    "pandas loop": (
+        "import gzip, pandas as pd, pyarrow as pa, pyarrow.parquet as pq\n"
+        "from backports import zstd\n"
+        "opened = {'gz': gzip.open, 'zst': zstd.open}.get('@FILE@'.rpartition('.')[2], open)\n"
+        "writer = None\n"
+        "for chunk in pd.read_json(opened('@FILE@', 'rt'), lines=True, chunksize=100_000):\n"
+        "    usage = pd.json_normalize(chunk.pop('usage'))\n"
+        "    table = pa.Table.from_pandas(chunk.reset_index(drop=True).join(usage), preserve_index=False)\n"
+        "    writer = writer or pq.ParquetWriter('out.parquet', table.schema, compression='zstd')\n"
+        "    writer.write_table(table)\n"
+        "writer.close()"
     ),
 }
 
@@ -65,8 +76,7 @@ READERS = {
 def write_lines(path: Path, n_lines: int) -> None:
     """Write seeded lines of about 300 bytes."""
     dice = random.Random(1)
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "wt") as file:
+    with path.open("w") as file:
         for number in range(n_lines):
             prompt = dice.randint(500, 60_000)
             second = number * 86_400 // n_lines
@@ -104,21 +114,38 @@ def measure(code: str, folder: Path) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    """Print a Markdown table for plain and gzip lines."""
+    """Print a Markdown table for plain, gzip and zstd lines."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--lines", type=int, default=5_000_000)
+    parser.add_argument("--only", choices=READERS, help="one reader, for a look at its memory on more lines")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    print("| input | reader | CPU s | wall s | peak MB | CPU against DuckDB |\n|---|---|---|---|---|---|")
-    for name in ("lines.jsonl", "lines.jsonl.gz"):
-        with tempfile.TemporaryDirectory(prefix="valleywatch-bench-") as scratch:
-            folder = Path(scratch)
-            (folder / "valleywatch.toml").write_text(CONFIG)
-            write_lines(folder / name, options.lines)
-            found = {reader: measure(code.replace("@FILE@", name), folder) for reader, code in READERS.items()}
-            base = found["DuckDB read_json"][0]
-            for reader, (cpu_s, wall_s, peak_mb) in found.items():
-                print(f"| {name} | {reader} | {cpu_s:.1f} | {wall_s:.1f} | {peak_mb:.0f} | {cpu_s / base:.1f} |")
+    print("| input | reader | CPU s | wall s | wall / CPU | peak MB | CPU against DuckDB |")
+    print("|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="valleywatch-bench-") as scratch:
+        folder = Path(scratch)
+        plain = folder / "lines.jsonl"
+        write_lines(plain, options.lines)
+        for path in (plain, compressed(plain, "gz"), compressed(plain, "zst")):
+            (folder / "valleywatch.toml").write_text(CONFIG.replace("@FILE@", path.name))
+            readers = {name: code for name, code in READERS.items() if options.only in (None, name)}
+            found = {name: measure(code.replace("@FILE@", path.name), folder) for name, code in readers.items()}
+            base = found.get("DuckDB read_json", (math.nan,))[0]
+            for name, (cpu_s, wall_s, peak_mb) in found.items():
+                print(
+                    f"| {path.name} | {name} | {cpu_s:.1f} | {wall_s:.1f} | {wall_s / cpu_s:.2f} | {peak_mb:.0f} "
+                    f"| {cpu_s / base:.1f} |",
+                    flush=True,
+                )
+
+
+def compressed(plain: Path, suffix: str) -> Path:
+    """Write a compressed copy beside `plain` at the usual level; valleywatch is given one of the copies at a time."""
+    target = plain.with_name(f"{plain.name}.{suffix}")
+    opened = {"gz": gzip.open, "zst": zstd.open}[suffix]
+    with plain.open("rb") as source, opened(target, "wb") as file:
+        shutil.copyfileobj(source, file, 1 << 20)
+    return target
 
 
 if __name__ == "__main__":

@@ -12,14 +12,24 @@ import polars as pl
 
 from models.busy_periods import BusyRows, fit_busy_periods
 from models.curve_fit import CurveFit
+from pipelines.contracts import is_broken, refresh_marts
+from pipelines.errors import ValleywatchError
 from pipelines.faults import reach
 from pipelines.settings import PolicySettings
-from pipelines.times import HOURS_PER_DAY
+from pipelines.times import HOURS_PER_DAY, day_text
 from pipelines.warehouse import Writer
+
+VERDICTS = "valley_status"
+"""The mart that is marked when its day has new curves."""
 
 
 def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
-    """Replace the day's curves; return their number."""
+    """Replace the day's curves; return their number.
+
+    The marts of the whole window are brought up to date first: days that are done at one time, or not in their order,
+    give the curves that they give one after the other.
+    """
+    _refresh_window(writer, day_index - policy.window_days + 1, day_index)
     window = {
         "first_hour": (day_index - policy.window_days + 1) * HOURS_PER_DAY,
         "last_hour": day_index * HOURS_PER_DAY + HOURS_PER_DAY - 1,
@@ -44,7 +54,18 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
         writer.insert_rows("mart.throughput_curve", curves)
         if draws:
             writer.insert_frame("mart.curve_draws", pl.concat(draws))
+        writer.run("ops/clean_day", day_index=day_index)
+        writer.insert_rows("ops.dirty_hours", [{"mart": VERDICTS, "hour_index": day_index * HOURS_PER_DAY}])
     return len(curves)
+
+
+def _refresh_window(writer: Writer, first_day: int, last_day: int) -> None:
+    for row in writer.rows("ops/stale_days", first_day=first_day, last_day=last_day):
+        if is_broken(refresh_marts(writer, row["day_index"]).findings):
+            raise ValleywatchError(
+                f"no curve of {day_text(last_day)} can be fitted: it rests on the hourly marts of "
+                f"{day_text(row['day_index'])}, which break their contract; see the view check_findings"
+            )
 
 
 def _busy_rows(rows: pl.DataFrame) -> BusyRows:

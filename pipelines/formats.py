@@ -5,7 +5,8 @@ what every header says, how the format is told from others and switched on:
 
     summary      one line for `valleywatch formats`
     switch_on    how to make the producer write it
-    keys         top-level keys that every record has and that together tell it from other formats
+    keys         top-level keys that every record has and that together tell it from other formats; of CSV and Parquet
+                 the columns, of a document its own keys
     pattern      for text logs: a regular expression that a line of interest matches
     epoch_unit   unit of its time stamps where they are numbers (s, ms, us, ns)
     ttft_basis   where the time to first token is taken: client, gateway, engine, or declared
@@ -24,6 +25,9 @@ from functools import cache
 
 from pipelines import queries
 
+CONTAINERS = ("csv", "parquet", "documents")
+"""Readers of files that are no lines of text with a record each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -40,6 +44,12 @@ class Format:
     reader: str
 
     @property
+    def container(self) -> str:
+        """What its files are: csv, parquet, documents, or lines."""
+        name = self.reader.partition(" ")[0]
+        return name if name in CONTAINERS else "lines"
+
+    @property
     def query(self) -> str:
         """Name of the statement that maps its records."""
         return f"formats/{self.name}"
@@ -52,13 +62,13 @@ def formats() -> dict[str, Format]:
     return {entry.name: entry for entry in found}
 
 
-def detect(keys: Iterable[str], line: str) -> Format | None:
-    """Return the format that a file's first record belongs to; None when none or several fit: it is never guessed.
+def detect(keys: Iterable[str], line: str = "", *, container: str = "lines") -> Format | None:
+    """Return the format of a record, header or document with these keys; None when none or several fit: never guessed.
 
     Of several whose keys all occur, the one that asks for most wins.
     """
     have = set(keys)
-    fit = [entry for entry in formats().values() if _fits(entry, have, line)]
+    fit = [entry for entry in formats().values() if entry.container == container and _fits(entry, have, line)]
     most = max((len(entry.keys) for entry in fit), default=0)
     best = [entry for entry in fit if len(entry.keys) == most]
     return best[0] if len(best) == 1 else None

@@ -22,6 +22,7 @@ from pipelines.inbox import find_files
 from pipelines.log_file import LogFile, Stamp
 from pipelines.readers import read_records
 from pipelines.settings import Settings, SourceSettings
+from pipelines.streams import Stream
 from pipelines.times import HOURS_PER_DAY, day_text, to_us
 from pipelines.warehouse import Writer
 
@@ -245,23 +246,16 @@ def _worst(writer: Writer) -> str | None:
 def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
     """Put the file's judged lines into the staging table; return the numbers of lines and of blank ones.
 
-    Blank are empty lines and, in logs that requests share with other messages, those messages.
+    Blank are empty lines and, in logs that requests share with other messages, those messages. One statement judges the
+    whole file while it is being read, so that its planning is paid once and every core has work.
     """
     source, log_format = reading.source, formats()[reading.source.format]
+    stream = Stream(read_records(log_format.reader, reading.log, sha256))
     writer.run("ingest/clear_staged")
-    n_lines = n_blank = 0
-    for block in read_records(log_format.reader, reading.log, sha256):
-        n_lines += block.n_lines
-        n_blank += block.n_blank
-        writer.insert_rows(
-            "staged",
-            [
-                {"reason": x.reason, "source_line": x.line_number, "byte_offset": x.byte_offset, "excerpt": x.excerpt}
-                for x in block.faults
-            ],
-        )
-        with writer.registered("lines", block.lines):
-            writer.run(_line_rule(writer))
+    with writer.registered("lines", stream.first):
+        writer.run("ingest/plain_key_lists")
+    while not stream.is_done:
+        with writer.streamed("lines", stream.first.schema, stream.part()):
             writer.create_view("mapped", log_format.query)
             writer.insert(
                 "staged",
@@ -269,6 +263,7 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
                 deployment=source.deployment,
                 epoch_unit=source.epoch_unit or log_format.epoch_unit,
                 naive_is_utc=source.timezone == "UTC",
+                absent_cached_is_zero=source.absent_cached_is_zero,
                 latest_us=to_us(reading.now) + CLOCK_SKEW_US,
                 ttft_basis=log_format.ttft_basis,
                 cached_basis=log_format.cached_basis,
@@ -276,14 +271,15 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
                 source_file=reading.name,
                 source_sha256=sha256,
             )
-    return n_lines, n_blank + writer.change("ingest/drop_other_lines")
-
-
-def _line_rule(writer: Writer) -> str:
-    """Return the rule for the lines of a block: looking for repeated keys line by line costs more than all the rest."""
-    key_lists = [row["keys"].split("\x1f") for row in writer.rows("ingest/key_lists")]
-    has_repeats = any(len(set(keys)) < len(keys) for keys in key_lists)
-    return "ingest/macros/1_json_line_fault" if has_repeats else "ingest/json_line_fault_of_plain_block"
+        faults = stream.take_faults()
+        writer.insert_rows(
+            "staged",
+            [
+                {"reason": x.reason, "source_line": x.line_number, "byte_offset": x.byte_offset, "excerpt": x.excerpt}
+                for x in faults
+            ],
+        )
+    return stream.n_lines, stream.n_blank + writer.change("ingest/drop_other_lines")
 
 
 def _too_many(writer: Writer, n_quarantined: int, n_lines: int, source: SourceSettings) -> RejectedFileError:

@@ -26,6 +26,27 @@ def find_spans(text: str, where: tuple[str, ...]) -> Iterator[tuple[int, int]]:
         at = _skip(text, at)
 
 
+def leading_keys(text: str) -> list[str]:
+    """Return the keys of the object that a text begins with, or that its array begins with, as far as the text goes."""
+    keys: list[str] = []
+    at = _skip(text, 0)
+    if text[at : at + 1] == "[":
+        at = _skip(text, at + 1)
+    if text[at : at + 1] != "{":
+        return keys
+    at = _skip(text, at + 1)
+    try:
+        while text[at : at + 1] == '"':
+            key, at = _DECODER.raw_decode(text, at)
+            at = _skip(text, _expect(text, _skip(text, at), ":"))
+            keys.append(key)
+            at = _skip(text, _value_end(text, at))
+            at = _skip(text, _expect(text, at, ","))
+    except (ValueError, RecursionError):
+        return keys  # the object ends, or the text does
+    return keys
+
+
 def _members(text: str, at: int, where: tuple[str, ...]) -> Generator[tuple[int, int], None, int]:
     """Yield the spans of the values that `where` names within the value at `at`; return where that value ends."""
     if not where or text[at : at + 1] not in ("[", "{"):

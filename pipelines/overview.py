@@ -6,6 +6,7 @@ here: the hourly verdicts (`verdicts`), words (`words`), drawing.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,9 +149,16 @@ def _verdict(
         known |= _worth(law, draws, moments_of(traffic), last["price_ratio"])
         floor, leaves, depth = floor_and_exit(bathtub)
         known |= {"floor_hit_rate": floor, "exit_hit_rate": leaves, "floor_depth": depth}
-        known["lost_24h"] = sum(hour["lost_per_hour"] for hour in hours if hour["lost_per_hour"] is not None)
+        known |= _lost(hours, last["currency"])
         known["lever"] = _lever(known, law, moments_of(traffic))
     return Verdict(**known)
+
+
+def _lost(hours: list[dict[str, Any]], currency: str) -> dict[str, Any]:
+    """Return what the hours lost in one currency and how many of them say; nothing known is None, never 0."""
+    lost = [hour["lost_per_hour"] for hour in hours if hour["currency"] == currency]
+    said = [amount for amount in lost if amount is not None]
+    return {"lost_24h": math.fsum(said) if said else None, "lost_hours": len(said), "traffic_hours": len(hours)}
 
 
 def _worth(

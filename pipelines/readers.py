@@ -28,6 +28,7 @@ from pipelines import lines
 from pipelines.errors import RejectedFileError
 from pipelines.json_spans import find_spans
 from pipelines.lines import Block, LineFault
+from pipelines.llama_tasks import LlamaTasks
 from pipelines.log_file import LogFile
 
 BATCH_ROWS = 1024
@@ -37,7 +38,6 @@ MAX_CACHED_BLOCKS = 8_000_000
 """Distinct blocks a simulated cache may hold: some 0.7 GB, forty times what the largest public trace has."""
 TRACE_BLOCK_TOKENS = 512
 
-_SCHEMA = pa.schema([("line_number", pa.int64()), ("byte_offset", pa.int64()), ("line", pa.string())])
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 Record = tuple[int, int, str]
@@ -243,6 +243,17 @@ def _trace_request(line: str) -> tuple[int, list[int | str]] | None:
     return length, ids
 
 
+def _read_llama_tasks(log: LogFile, expected_sha256: str, _arguments: Sequence[str]) -> Iterator[Block]:
+    """Read llama.cpp's text log: a record for each task, at the last of its lines; all other lines count as blank."""
+    tasks = LlamaTasks()
+    for block in lines.read_blocks(log, expected_sha256):
+        n_held = len(tasks)
+        records = [record for row in _lines_of(block) for record in tasks.read(*row)]
+        n_other = block.lines.num_rows + n_held - len(tasks) - len(records)
+        yield _block(records, block.faults, block.n_blank + n_other)
+    yield _block(tasks.finish(), (), 0)
+
+
 def _lines_of(block: Block) -> Iterator[Record]:
     return zip(*(column.to_pylist() for column in block.lines.columns), strict=True)
 
@@ -267,8 +278,8 @@ def _blocks(records: Iterable[Record]) -> Iterator[Block]:
 
 def _block(records: list[Record], faults: Iterable[LineFault], n_blank: int) -> Block:
     columns = zip(*records, strict=True) if records else ((), (), ())
-    arrays = [pa.array(column, kind.type) for column, kind in zip(columns, _SCHEMA, strict=True)]
-    return Block(pa.Table.from_arrays(arrays, schema=_SCHEMA), tuple(faults), n_blank)
+    arrays = [pa.array(column, kind.type) for column, kind in zip(columns, lines.SCHEMA, strict=True)]
+    return Block(pa.Table.from_arrays(arrays, schema=lines.SCHEMA), tuple(faults), n_blank)
 
 
 Reader = Callable[[LogFile, str, Sequence[str]], Iterator[Block]]
@@ -278,4 +289,5 @@ READERS: dict[str, Reader] = {
     "parquet": _read_parquet,
     "documents": _read_documents,
     "hash_trace": _read_hash_trace,
+    "llama_tasks": _read_llama_tasks,
 }

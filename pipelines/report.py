@@ -152,6 +152,8 @@ def _summary(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
     if losses:
         amounts = [display.money(math.fsum(lost), currency) for currency, lost in losses.items()]
         said.append(f"What that cost in 24 hours: {' and '.join(amounts)}.")
+    if partial := sum(1 for verdict in inside if verdict.lost_24h is not None and verdict.lost_in_part):
+        said.append(f"Of {partial} of them that is the cost of some hours only.")
     if missing := len(inside) - sum(len(lost) for lost in losses.values()):
         said.append(f"For {missing} of them the cost is not known.")
     if undecided:

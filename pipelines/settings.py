@@ -32,7 +32,7 @@ class WarehouseSettings(_Section):
     """Where results live."""
 
     path: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")] = "warehouse"
-    memory_limit: Annotated[str, Field(pattern=r"^[1-9][0-9]*(MB|GB|MiB|GiB)$")] = "1GiB"
+    memory_limit: Annotated[str, Field(pattern=r"^[1-9][0-9]*(MB|GB|MiB|GiB)$")] = "640MiB"
     """Memory DuckDB may use before it spills to the warehouse's own temporary folder."""
 
 
@@ -49,6 +49,8 @@ class SourceSettings(_Section):
     """Zone of time stamps without an offset; without this key such lines are quarantined."""
     epoch_unit: Literal["s", "ms", "us", "ns"] | None = None
     """Unit of time stamps that are numbers; without this key such lines are quarantined: units are never guessed."""
+    absent_cached_is_zero: bool = False
+    """Whether the producer leaves cached_tokens out where it is 0; without this key absent is unknown, never 0."""
 
     @model_validator(mode="after")
     def _known_format(self) -> SourceSettings:

@@ -15,8 +15,9 @@ class Verdict:
 
     Hit rates, shares and ratios are dimensionless, in [0, 1]; `revenue_index` and its interval are 1 where a busy
     second earns as much as without a cache; `floor_depth` is 1 − index at the floor; prices are in `currency` per
-    million tokens; `lost_24h` is in `currency`, of the last 24 hours of
-    traffic, and positive where the cache loses money; `last_hour` is the newest hour with traffic, UTC.
+    million tokens; `lost_24h` is in `currency`, of the last 24 hours of traffic, and positive where the cache loses
+    money; it sums `lost_hours` of the `traffic_hours` in which there was traffic: the others have no price in that
+    currency or no verdict. `last_hour` is the newest hour with traffic, UTC.
     `state`, `side` and `regime` are words of the vocabulary, `reasons` reason codes, `lever` a code or a sentence.
     """
 
@@ -35,6 +36,8 @@ class Verdict:
     regime: str | None = None
     busy_share: float | None = None
     lost_24h: float | None = None
+    lost_hours: int | None = None
+    traffic_hours: int | None = None
     last_hour: datetime | None = None
     currency: str | None = None
     lever: str | None = None
@@ -42,3 +45,8 @@ class Verdict:
     coverage: float | None = None
     n_requests: int | None = None
     n_failed: int | None = None
+
+    @property
+    def lost_in_part(self) -> bool:
+        """Say whether `lost_24h` leaves out hours of which the cost is not known."""
+        return self.lost_hours is not None and self.traffic_hours is not None and self.lost_hours < self.traffic_hours

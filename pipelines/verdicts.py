@@ -147,7 +147,7 @@ def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
 
 def _traffic_reasons(traffic: dict[str, Any], policy: PolicySettings) -> list[str]:
     if traffic["n_requests"] == 0:
-        return ["all_failed"]
+        return ["all_failed" if traffic["n_failed"] else "all_left_out"]
     if traffic["n_reported"] == 0:
         return ["not_reported"]
     reasons = []

@@ -53,7 +53,7 @@ _NO_SPACE_WORDS = r"No space left on device|Disk quota exceeded|max_temp_directo
 class Warehouse:
     """The folder; opens the one writer and any number of readers."""
 
-    def __init__(self, folder: Path, *, memory_limit: str = "1GiB") -> None:
+    def __init__(self, folder: Path, *, memory_limit: str = "640MiB") -> None:
         self.folder = folder
         self.memory_limit = memory_limit
 
@@ -232,7 +232,7 @@ class Writer:
                 self._connection.execute(f"insert into {self._known(table)} by name select * from incoming")
 
     @contextmanager
-    def registered(self, name: str, table: pa.Table) -> Iterator[None]:
+    def registered(self, name: str, table: pa.Table | pa.RecordBatchReader) -> Iterator[None]:
         """Let statements read an Arrow table as `name`."""
         self._connection.register(name, table)
         try:
@@ -241,6 +241,26 @@ class Writer:
             # In a transaction that an error has ended this fails as well; the first error must reach the user.
             with suppress(duckdb.TransactionException):
                 self._connection.unregister(name)
+
+    @contextmanager
+    def streamed(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[None]:
+        """Let one statement read `batches` as `name` while they are being made; their errors come out as they are."""
+        errors: list[Exception] = []
+
+        def kept() -> Iterator[pa.RecordBatch]:
+            try:
+                yield from batches
+            except Exception as error:
+                errors.append(error)
+                raise
+
+        try:
+            with self.registered(name, pa.RecordBatchReader.from_batches(schema, kept())):
+                yield
+        except duckdb.Error:
+            if errors:
+                raise errors[0] from None
+            raise
 
     def create_view(self, view: str, name: str) -> None:
         """Make the temporary view `view` of `sql/<name>.sql`."""
@@ -257,8 +277,10 @@ class Writer:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         aside = target.with_suffix(".tmp")
         query = queries.load(name)
-        relation = self._connection.sql(query.text, params=query.bind(params) or None)
-        relation.write_parquet(str(aside), compression="zstd")
+        options = "format parquet, compression zstd, parquet_version v2"
+        self._connection.execute(
+            f"copy ({query.text}) to {_literal(str(aside))} ({options})", query.bind(params) or None
+        )
         # Never written again: a slip of a hand or of a tool should meet a closed door.
         aside.chmod(0o400)
         reach("parquet_aside")
@@ -344,6 +366,7 @@ def _connect(
         raise _disk_full(folder, error) or ValleywatchError(f"{attach or path} cannot be opened: {error}") from None
     allowed = folder / "lake" if path is None else folder
     connection.execute("set TimeZone = 'UTC'")
+    connection.execute("set enable_progress_bar = false")
     connection.execute(f"set allowed_directories = [{_literal(f'{allowed}/')}]")
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")

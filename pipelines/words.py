@@ -44,6 +44,7 @@ _REASONS = {
     "held": "the evidence allows no new decision, so the last decided state is kept",
     "not_reported": "the log does not report cached tokens",
     "all_failed": "every request failed",
+    "all_left_out": "there were only warm-ups, health checks, response-cache answers or requests without a time",
 }
 _HELD = "held"
 
@@ -120,7 +121,11 @@ def verdict_details(verdict: Verdict) -> tuple[str, ...]:
     if verdict.side is not None and verdict.state != "no_valley":
         said.append(f"One more hit {side_words(verdict.side)}.")
     if verdict.lost_24h is not None and known(verdict.lost_24h) and verdict.lost_24h > 0:
-        said.append(f"That cost about {money(verdict.lost_24h, verdict.currency)} in its last 24 hours.")
+        hours = (
+            f"{verdict.lost_hours} of its last {verdict.traffic_hours} hours of traffic; of the others it is not known"
+        )
+        when = hours if verdict.lost_in_part else "its last 24 hours"
+        said.append(f"That cost about {money(verdict.lost_24h, verdict.currency)} in {when}.")
     said.append(_shape_sentence(verdict))
     if is_held(verdict.reasons):
         said.append(f"The state is not new, {because(verdict.reasons)}.")

@@ -27,7 +27,7 @@ def add_to(commands: Any) -> None:
     """Declare the command."""
     parser = commands.add_parser("fit", help="curve and valley from a benchmark sweep at one prompt length")
     parser.add_argument("sweep", metavar="SWEEP_FILE", help="log of a saturated benchmark: one length, many hit rates")
-    parser.add_argument("--format", metavar="NAME", help="its format (default: told from its keys)")
+    parser.add_argument("--format", metavar="NAME", help="its format (default: told from how it begins)")
     parser.add_argument(
         "--price-ratio",
         type=float,

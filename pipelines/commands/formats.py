@@ -34,7 +34,8 @@ def markdown() -> str:
 
 def _section(entry: Format) -> str:
     keys = ", ".join(f"`{key}`" for key in sorted(entry.keys))
-    told = f"the keys {keys}" if keys else f"lines like `{entry.pattern}`" if entry.pattern else "nothing: name it"
+    what = "columns" if entry.container in ("csv", "parquet") else "keys"
+    told = f"the {what} {keys}" if keys else f"lines like `{entry.pattern}`" if entry.pattern else "nothing: name it"
     return (
         f"### {entry.name}\n\n"
         f"{_sentence(entry.summary)}\n\n"

@@ -10,11 +10,11 @@ from typing import Any
 
 from pipelines.commands.options import add_config
 from pipelines.commands.output import tell
+from pipelines.detection import recognise
 from pipelines.errors import RejectedFileError, UnreachableError, UsageError
-from pipelines.formats import detect, formats
+from pipelines.formats import formats
 from pipelines.inbox import find_named
 from pipelines.ingest import FileOutcome, ingest_files, ingest_sources
-from pipelines.lines import first_record
 from pipelines.log_file import LogFile
 from pipelines.settings import SourceSettings, load_settings, nearest
 from pipelines.warehouse import Warehouse
@@ -26,7 +26,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="files, globs, s3:// or gs:// (default: the configured sources)"
     )
-    parser.add_argument("--format", metavar="NAME", help="their format (default: told from their keys)")
+    parser.add_argument("--format", metavar="NAME", help="their format (default: told from how they begin)")
     parser.add_argument("--deployment", metavar="NAME", help="deployment of lines that name none")
     add_config(parser)
     parser.set_defaults(execute=execute)
@@ -62,18 +62,18 @@ def source_for(file: LogFile, format_name: str | None, deployment: str | None) -
     """Return the source a file named on the command line belongs to."""
     if format_name is None:
         try:
-            found = detect(*first_record(file))
+            told = recognise(file)
         except RejectedFileError as fault:
             raise UsageError(f"{file.name} cannot be read: {fault}") from None
-        format_name = found.name if found else _refuse_unknown(file)
+        format_name = told.format.name if told.format else _refuse_unknown(file, told.found)
     elif format_name not in formats():
         raise UsageError(f"unknown format {format_name!r}{nearest(format_name, formats())}; see `valleywatch formats`")
     return SourceSettings(name="command line", format=format_name, path="-", deployment=deployment)
 
 
-def _refuse_unknown(file: LogFile) -> str:
+def _refuse_unknown(file: LogFile, found: str) -> str:
     raise UsageError(
-        f"{file.name}: its first line does not tell which format it has: "
+        f"{file.name}: how it begins does not tell which format it has: {found}; "
         f"name one with --format ({', '.join(formats())})"
     )
 

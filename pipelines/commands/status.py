@@ -12,6 +12,7 @@ from pipelines.commands.output import tell, write_json, write_table
 from pipelines.contracts import warnings
 from pipelines.overview import Overview, overviews
 from pipelines.settings import load_settings
+from pipelines.verdict import Verdict
 from pipelines.warehouse import Warehouse
 
 
@@ -41,7 +42,7 @@ def print_status(warehouse: Warehouse, *, as_json: bool = False) -> None:
         write_json([{"deployment": row.deployment, **asdict(row.verdict)} for row in found])
         return
     write_table(
-        ("deployment", "newest hour", "hit rate", "index", "90 % interval", "state", "hits in 24 h", "lever"),
+        ("deployment", "newest hour UTC", "hit rate", "index", "90 % interval", "state", "hits in 24 h", "lever"),
         [_row(row) for row in found],
     )
 
@@ -61,16 +62,18 @@ def _row(seen: Overview) -> tuple[str, ...]:
         _known(verdict.revenue_index, "{:.3f}"),
         f"{verdict.index_low:.3f}–{verdict.index_high:.3f}" if verdict.index_low is not None else "?",
         state,
-        _money(verdict.lost_24h, verdict.currency),
+        _money(verdict),
         note,
     )
 
 
-def _money(lost: float | None, currency: str | None) -> str:
+def _money(verdict: Verdict) -> str:
     """Say what the cache hits of 24 hours cost or earned, against the same busy seconds without a cache."""
+    lost = verdict.lost_24h
     if lost is None:
         return "?"
-    return f"{'cost' if lost > 0 else 'earned'} {abs(lost):,.2f} {currency}"
+    part = f" in {verdict.lost_hours} of {verdict.traffic_hours} hours" if verdict.lost_in_part else ""
+    return f"{'cost' if lost > 0 else 'earned'} {abs(lost):,.2f} {verdict.currency}{part}"
 
 
 def _known(value: float | None, pattern: str) -> str:

@@ -7,6 +7,7 @@
 -- summary: Azure's public LLM inference traces (CSV of TIMESTAMP, ContextTokens, GeneratedTokens)
 -- switch_on: download AzureLLMInferenceTrace_*.csv from Azure/AzurePublicDataset; its time stamps name no zone: declare
 --      timezone = "UTC" and a deployment in the source
+-- keys: TIMESTAMP, ContextTokens, GeneratedTokens
 -- reader: csv
 -- ttft_basis: declared
 -- cached_basis: measured

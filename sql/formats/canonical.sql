@@ -16,13 +16,11 @@ with fields as (
     line_number,
     byte_offset,
     line,
-    case
-      when json_valid(line) then json_extract(line, [
-        '$.timestamp', '$.request_id', '$.deployment', '$.instance', '$.model', '$.session_id',
-        '$.input_tokens', '$.cached_tokens', '$.cache_write_tokens', '$.output_tokens',
-        '$.queue_ms', '$.prefill_ms', '$.ttft_ms', '$.e2e_ms', '$.status'
-      ])
-    end as field
+    try(json_extract(line, [
+      '$.timestamp', '$.request_id', '$.deployment', '$.instance', '$.model', '$.session_id',
+      '$.input_tokens', '$.cached_tokens', '$.cache_write_tokens', '$.output_tokens',
+      '$.queue_ms', '$.prefill_ms', '$.ttft_ms', '$.e2e_ms', '$.status'
+    ])) as field
   from lines
 )
 

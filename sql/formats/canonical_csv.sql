@@ -8,6 +8,7 @@
 -- switch_on: write a header line with the names of the canonical format, then one line per finished request; an empty
 --      cell is not reported, a line with fewer cells than the header lacks the last ones; token counts are whole numbers
 --      (400, not 400.0) and no cell spans lines
+-- keys: timestamp, input_tokens
 -- reader: csv request_id deployment instance model session_id
 -- ttft_basis: declared
 -- cached_basis: measured
@@ -16,13 +17,11 @@ with fields as (
     line_number,
     byte_offset,
     line,
-    case
-      when json_valid(line) then json_extract(line, [
-        '$.timestamp', '$.request_id', '$.deployment', '$.instance', '$.model', '$.session_id',
-        '$.input_tokens', '$.cached_tokens', '$.cache_write_tokens', '$.output_tokens',
-        '$.queue_ms', '$.prefill_ms', '$.ttft_ms', '$.e2e_ms', '$.status'
-      ])
-    end as field
+    try(json_extract(line, [
+      '$.timestamp', '$.request_id', '$.deployment', '$.instance', '$.model', '$.session_id',
+      '$.input_tokens', '$.cached_tokens', '$.cache_write_tokens', '$.output_tokens',
+      '$.queue_ms', '$.prefill_ms', '$.ttft_ms', '$.e2e_ms', '$.status'
+    ])) as field
   from lines
 )
 

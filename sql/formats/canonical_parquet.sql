@@ -7,6 +7,7 @@
 -- summary: valleywatch's own field names as Parquet
 -- switch_on: write the columns of the canonical format; timestamp is a TIMESTAMP with a zone, or without one where the
 --      source declares timezone = "UTC"; token counts are integer columns (in pandas Int64, not float64)
+-- keys: timestamp, input_tokens
 -- reader: parquet
 -- ttft_basis: declared
 -- cached_basis: measured
@@ -15,13 +16,11 @@ with fields as (
     line_number,
     byte_offset,
     line,
-    case
-      when json_valid(line) then json_extract(line, [
-        '$.timestamp', '$.request_id', '$.deployment', '$.instance', '$.model', '$.session_id',
-        '$.input_tokens', '$.cached_tokens', '$.cache_write_tokens', '$.output_tokens',
-        '$.queue_ms', '$.prefill_ms', '$.ttft_ms', '$.e2e_ms', '$.status'
-      ])
-    end as field
+    try(json_extract(line, [
+      '$.timestamp', '$.request_id', '$.deployment', '$.instance', '$.model', '$.session_id',
+      '$.input_tokens', '$.cached_tokens', '$.cache_write_tokens', '$.output_tokens',
+      '$.queue_ms', '$.prefill_ms', '$.ttft_ms', '$.e2e_ms', '$.status'
+    ])) as field
   from lines
 )
 

@@ -7,6 +7,7 @@
 -- summary: GuideLLM's benchmarks.json
 -- switch_on: run guidellm benchmark with a JSON output that keeps every request (no sampling of requests); cached tokens
 --      are there from the version that writes cached_tokens on; declare the deployment in the source
+-- keys: benchmarks
 -- reader: documents benchmarks.*.requests.*.*
 -- epoch_unit: s
 -- ttft_basis: client

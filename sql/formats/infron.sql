@@ -3,11 +3,13 @@
 -- params: none
 -- reads: lines
 -- units: as logged
--- why: counts come from the upstream's usage object: where that is empty the client's own counts are 0 and mean nothing;
---      the only time is the epoch second some gateways put into the response's id
+-- why: counts come from the upstream's usage object: where that is empty the client's own counts are 0 and mean nothing.
+--      The only time is the epoch second that one of the two gateways puts into the response's id. An answer without it
+--      is known in everything but its hour: it is kept as `untimed`, at 2020-01-01T00:00:00Z, a day no traffic was
+--      recorded on, so that it adds to the totals of the file and to no hour, busy period or rate
 -- summary: records of the gateway benchmark prompt-cache-bench, one JSON object a line
 -- switch_on: take the benchmark's requests as JSON lines; only answers whose id is gen-<epoch seconds>-... have a time,
---      the others are refused; the upstream provider is the deployment
+--      the others are loaded with the outcome untimed and stay out of every rate; the upstream provider is the deployment
 -- keys: response_id, cache_read_tokens, latency_ms, provider_name
 -- epoch_unit: s
 -- ttft_basis: client
@@ -25,6 +27,13 @@ with fields as (
       ])
     end as field
   from lines
+),
+
+timed as (
+  select
+    *,
+    to_json(try_cast(nullif(regexp_extract(field[1] ->> '$', '^gen-([0-9]{10})-', 1), '') as bigint)) as answered
+  from fields
 )
 
 select
@@ -33,8 +42,8 @@ select
   line,
   json_line_fault(line) as line_fault,
   true as is_request,
-  null::varchar as kind,
-  to_json(try_cast(nullif(regexp_extract(field[1] ->> '$', '^gen-([0-9]{10})-', 1), '') as bigint)) as arrived,
+  case when answered is null and not (field[10]::varchar = '200' and is_absent(field[4])) then 'untimed' end as kind,
+  coalesce(answered, to_json('2020-01-01T00:00:00Z')) as arrived,
   field[1] as request_id,
   field[2] as deployment,
   null::json as instance,
@@ -52,4 +61,4 @@ select
   field[8] as ttft_ms,
   field[9] as e2e_ms,
   field[10] as status
-from fields
+from timed

@@ -19,24 +19,21 @@ with records as (
     line_number,
     byte_offset,
     line,
-    case
-      when json_valid(line) then json_transform(line, '{
-        "ts": "JSON", "timestamp": "JSON", "created_at": "JSON", "start_time": "JSON",
-        "request_id": "JSON", "id": "JSON", "deployment": "JSON", "instance": "JSON", "model": "JSON",
-        "session_id": "JSON", "session": "JSON",
-        "queue_ms": "JSON", "prefill_ms": "JSON", "ttft_ms": "JSON",
-        "e2e_ms": "JSON", "duration_ms": "JSON",
-        "status_code": "JSON", "status": "JSON", "error": "JSON",
-        "usage": "JSON", "usageMetadata": "JSON", "choices": [{"usage": "JSON"}],
-        "response": {
-          "id": "JSON", "model": "JSON", "status_code": "JSON", "usage": "JSON", "usageMetadata": "JSON",
-          "choices": [{"usage": "JSON"}],
-          "body": {"id": "JSON", "model": "JSON", "usage": "JSON", "usageMetadata": "JSON"}
-        },
-        "data": {"id": "JSON", "model": "JSON", "usage": "JSON", "usageMetadata": "JSON"}
-      }')
-    end as record,
-    case when json_valid(line) then nullif(json_extract(line, '$.latency_ms'), 'null') end as other_e2e_ms
+    try(json_transform(line, '{
+      "ts": "JSON", "timestamp": "JSON", "created_at": "JSON", "start_time": "JSON",
+      "request_id": "JSON", "id": "JSON", "deployment": "JSON", "instance": "JSON", "model": "JSON",
+      "session_id": "JSON", "session": "JSON",
+      "queue_ms": "JSON", "prefill_ms": "JSON", "ttft_ms": "JSON",
+      "e2e_ms": "JSON", "latency_ms": "JSON", "duration_ms": "JSON",
+      "status_code": "JSON", "status": "JSON", "error": "JSON",
+      "usage": "JSON", "usageMetadata": "JSON", "choices": [{"usage": "JSON"}],
+      "response": {
+        "id": "JSON", "model": "JSON", "status_code": "JSON", "usage": "JSON", "usageMetadata": "JSON",
+        "choices": [{"usage": "JSON"}],
+        "body": {"id": "JSON", "model": "JSON", "usage": "JSON", "usageMetadata": "JSON"}
+      },
+      "data": {"id": "JSON", "model": "JSON", "usage": "JSON", "usageMetadata": "JSON"}
+    }')) as record
   from lines
 ),
 
@@ -68,13 +65,22 @@ select
   true as is_request,
   null::varchar as kind,
   coalesce(record.ts, record.timestamp, record.created_at, record.start_time) as arrived,
-  first_name([
-    record.request_id, record.id, record.response.id, record.response.body.id, record.data.id
-  ]) as request_id,
+  coalesce(
+    name_or_null(record.request_id),
+    name_or_null(record.id),
+    name_or_null(record.response.id),
+    name_or_null(record.response.body.id),
+    name_or_null(record.data.id)
+  ) as request_id,
   record.deployment,
   record.instance,
-  first_name([record.model, record.response.model, record.response.body.model, record.data.model]) as model,
-  first_name([record.session_id, record.session]) as session_id,
+  coalesce(
+    name_or_null(record.model),
+    name_or_null(record.response.model),
+    name_or_null(record.response.body.model),
+    name_or_null(record.data.model)
+  ) as model,
+  coalesce(name_or_null(record.session_id), name_or_null(record.session)) as session_id,
   usage_input(counts) as input_tokens,
   counts.cached as cached_tokens,
   null::json as cached_device_tokens,
@@ -85,7 +91,7 @@ select
   record.queue_ms,
   record.prefill_ms,
   record.ttft_ms,
-  coalesce(record.e2e_ms, other_e2e_ms, record.duration_ms) as e2e_ms,
+  coalesce(record.e2e_ms, record.latency_ms, record.duration_ms) as e2e_ms,
   coalesce(
     record.status_code,
     record.status,

@@ -1,28 +1,76 @@
 -- name: ingest/judged
 -- grain: one line; reason is NULL for a request that may be loaded
 -- params: deployment VARCHAR (where the line names none), epoch_unit VARCHAR (s, ms, us, ns or NULL),
---         naive_is_utc BOOLEAN, latest_us BIGINT (later arrivals are refused), ttft_basis VARCHAR,
+--         naive_is_utc BOOLEAN, absent_cached_is_zero BOOLEAN (what an answered request does not say it did not hit),
+--         latest_us BIGINT (later arrivals are refused), ttft_basis VARCHAR,
 --         cached_basis VARCHAR, source_name VARCHAR, source_file VARCHAR, source_sha256 VARCHAR
 -- reads: mapped (a format's lines): JSON values under canonical names; line_fault, is_request and kind of the line
 -- units: tokens; microseconds since 1970-01-01T00:00:00Z; latencies in microseconds
--- why: the only place where a log field is interpreted: types and rules are the same for every format
-with shaped as (
+-- why: the only place where a log field is interpreted: types and rules are the same for every format. Nearly every line
+--      is plain: cheap comparisons settle those, and the rules that name a reason look at the others alone
+with reported as (
+  -- A field that is null is a field that is absent.
+  select
+    line_number,
+    byte_offset,
+    line,
+    line_fault,
+    is_request,
+    kind,
+    nullif(arrived, 'null') as arrived,
+    nullif(request_id, 'null') as request_id,
+    nullif(deployment, 'null') as deployment,
+    nullif(instance, 'null') as instance,
+    nullif(model, 'null') as model,
+    nullif(session_id, 'null') as session_id,
+    nullif(input_tokens, 'null') as input_tokens,
+    nullif(cached_tokens, 'null') as cached_tokens,
+    nullif(cached_device_tokens, 'null') as cached_device_tokens,
+    nullif(cached_host_tokens, 'null') as cached_host_tokens,
+    nullif(cached_storage_tokens, 'null') as cached_storage_tokens,
+    nullif(cache_write_tokens, 'null') as cache_write_tokens,
+    nullif(output_tokens, 'null') as output_tokens,
+    nullif(queue_ms, 'null') as queue_ms,
+    nullif(prefill_ms, 'null') as prefill_ms,
+    nullif(ttft_ms, 'null') as ttft_ms,
+    nullif(e2e_ms, 'null') as e2e_ms,
+    nullif(status, 'null') as status
+  from mapped
+),
+
+shaped as (
   select
     *,
-    case when starts_with(arrived::varchar, '"') then name_text(arrived) end as arrived_text,
-    case when not is_absent(arrived) and json_type(arrived) in ('UBIGINT', 'BIGINT', 'DOUBLE') then arrived::varchar end
-      as arrived_number,
-    coalesce(name_text(deployment), $deployment) as deployment_name,
+    name_text(deployment) as named_deployment,
+    case when starts_with(arrived::varchar, '"') then arrived ->> '$' end as arrived_text,
+    case when json_type(arrived) in ('UBIGINT', 'BIGINT', 'DOUBLE') then arrived::varchar end as arrived_number,
     case
-      when is_absent(status) then null
+      when status = '200' then '200'
       when json_type(status) in ('VARCHAR', 'UBIGINT', 'BIGINT', 'BOOLEAN') then lower(status ->> '$')
-    end as status_text
-  from mapped
+    end as status_text,
+    is_plain_count(input_tokens)
+    and is_plain_count(cached_tokens)
+    and is_plain_count(cached_device_tokens)
+    and is_plain_count(cached_host_tokens)
+    and is_plain_count(cached_storage_tokens)
+    and is_plain_count(cache_write_tokens)
+    and is_plain_count(output_tokens)
+    and is_plain_latency(queue_ms)
+    and is_plain_latency(prefill_ms)
+    and is_plain_latency(ttft_ms)
+    and is_plain_latency(e2e_ms)
+    and is_plain_name(request_id)
+    and is_plain_name(deployment)
+    and is_plain_name(instance)
+    and is_plain_name(model)
+    and is_plain_name(session_id) as has_plain_fields
+  from reported
 ),
 
 timed as (
   select
     *,
+    coalesce(named_deployment, $deployment) as deployment_name,
     case
       when regexp_full_match(
         arrived_text, '\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)'
@@ -38,8 +86,7 @@ timed as (
     end as arrived_us,
     case
       when kind is not null then kind
-      when status_text is null then 'ok'
-      when status_text = '200' or try_cast(status_text as bigint) between 200 and 299 then 'ok'
+      when status_text is null or status_text = '200' or try_cast(status_text as bigint) between 200 and 299 then 'ok'
       when status_text in ('499', 'aborted', 'abort', 'cancelled', 'canceled') then 'aborted'
       when try_cast(status_text as bigint) is not null then 'failed'
       when status_text in (
@@ -54,10 +101,20 @@ timed as (
 faulted as (
   select
     *,
+    $absent_cached_is_zero and is_absent(cached_tokens) and outcome = 'ok' as is_zero_by_declaration,
     case
       when line_fault is not null then line_fault
       when not is_request then 'not_a_request'
-      when is_absent(arrived) then 'missing_timestamp'
+      when
+        has_plain_fields
+        and arrived_us between 1577836800000000 and $latest_us
+        and deployment_name is not null
+        and outcome is not null
+        and (status is null or status_text is not null)
+        and (input_tokens is not null or outcome <> 'ok')
+        and coalesce(try_cast(cached_tokens::varchar as bigint) <= try_cast(input_tokens::varchar as bigint), true)
+        then null
+      when arrived is null then 'missing_timestamp'
       when arrived_number is not null and $epoch_unit is null then 'epoch_unit_not_declared'
       when
         arrived_us is null
@@ -68,7 +125,7 @@ faulted as (
       when arrived_us < 1577836800000000 then 'timestamp_before_2020'
       when arrived_us > $latest_us then 'timestamp_in_the_future'
       when deployment_name is null then 'missing_deployment'
-      when is_absent(input_tokens) and outcome = 'ok' then 'missing_input_tokens'
+      when input_tokens is null and outcome = 'ok' then 'missing_input_tokens'
       else coalesce(
         token_fault(input_tokens),
         token_fault(cached_tokens),
@@ -87,7 +144,7 @@ faulted as (
         name_fault(instance),
         name_fault(model),
         name_fault(session_id),
-        case when outcome is null or (not is_absent(status) and status_text is null) then 'status_not_understood' end
+        case when outcome is null or (status is not null and status_text is null) then 'status_not_understood' end
       )
     end as reason
   from timed
@@ -98,25 +155,25 @@ select
   line_number as source_line,
   byte_offset,
   case when reason is not null then left(line, 500) end as excerpt,
-  case when name_text(request_id) is null then 'sha256:' || sha256(line) else name_text(request_id) end as request_id,
+  coalesce(name_text(request_id), 'sha256:' || sha256(line)) as request_id,
   arrived_us,
   deployment_name as deployment,
   name_text(instance) as instance,
   name_text(model) as model,
   name_text(session_id) as session_id,
   token_count(input_tokens) as input_tokens,
-  token_count(cached_tokens) as cached_tokens,
+  case when is_zero_by_declaration then 0 else token_count(cached_tokens) end as cached_tokens,
   token_count(cached_device_tokens) as cached_device_tokens,
   token_count(cached_host_tokens) as cached_host_tokens,
   token_count(cached_storage_tokens) as cached_storage_tokens,
   token_count(cache_write_tokens) as cache_write_tokens,
   token_count(output_tokens) as output_tokens,
-  case when latency_fault(queue_ms) is null then latency_us(queue_ms) end as queue_us,
-  case when latency_fault(prefill_ms) is null then latency_us(prefill_ms) end as prefill_us,
-  case when latency_fault(ttft_ms) is null then latency_us(ttft_ms) end as ttft_us,
-  case when latency_fault(e2e_ms) is null then latency_us(e2e_ms) end as e2e_us,
+  latency_us(queue_ms) as queue_us,
+  latency_us(prefill_ms) as prefill_us,
+  latency_us(ttft_ms) as ttft_us,
+  latency_us(e2e_ms) as e2e_us,
   $ttft_basis as ttft_basis,
-  $cached_basis as cached_basis,
+  case when is_zero_by_declaration is not true then $cached_basis else 'declared' end as cached_basis,
   status_text as status,
   outcome,
   $source_name as source_name,

@@ -25,6 +25,7 @@ select
   hourly.deployment,
   hourly.hour_index,
   hourly.n_requests,
+  hourly.n_failed,
   hourly.n_reported,
   hourly.n_rated,
   hourly.reported_input_tokens,

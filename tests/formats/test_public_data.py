@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from pipelines import ingest
 from pipelines.ingest import FileOutcome
 from tests.conftest import REPO
 from tests.place import Place
@@ -120,44 +119,54 @@ def test_lines_before_the_first_test_are_refused_by_name(place: Place) -> None:
 INFRON = "infron/requests_2026-06-27.jsonl.gz"
 
 
-def test_a_benchmark_half_of_whose_answers_have_no_time_is_refused(place: Place) -> None:
+def test_the_benchmark_has_all_its_tokens_though_half_of_its_answers_have_no_time(place: Place) -> None:
     outcome = load(place, "infron", public(INFRON))
-    assert outcome.status == "rejected"
-    assert "998 of 1,996 lines are refused, 998 of them for missing_timestamp" in str(outcome.detail)
-    assert place.rows("select * from requests") == []
+    assert counts(outcome) == (1996, 1996, 0, 0, 0)
+    assert totals(place) == {"n": 1996, "input": 3_280_148, "cached": 2_514_485, "n_cached": 1996}
+    assert place.rows("""
+        select outcome, min(hour_utc)::varchar as first, max(hour_utc)::varchar as last, count(*) as n
+        from requests group by outcome order by outcome""") == [
+        {"outcome": "ok", "first": "2026-06-27 09:00:00", "last": "2026-06-27 09:00:00", "n": 998},
+        {"outcome": "untimed", "first": "2020-01-01 00:00:00", "last": "2020-01-01 00:00:00", "n": 998},
+    ]
 
 
-def test_what_is_loaded_and_what_is_refused_of_the_benchmark_is_all_of_it(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ingest, "MIN_REJECTS", 10**9)
-    outcome = load(place, "infron", public(INFRON))
-    assert counts(outcome) == (1996, 998, 0, 998, 0)
-    (refused,) = place.rows("""
+def test_answers_without_a_time_are_in_no_rate_and_no_busy_period(place: Place) -> None:
+    source = f'name = "s"\nformat = "infron"\npath = {json.dumps(str(public(INFRON)))}\n'
+    place.configure(f"[[sources]]\n{source}")
+    place.settle()
+    assert place.rows("""
         select
-          list(distinct reason) as reasons,
-          sum(regexp_extract(excerpt, '"prompt_tokens":([0-9]+)', 1)::integer) as input,
-          sum(regexp_extract(excerpt, '"cache_read_tokens":([0-9]+)', 1)::integer) as cached
-        from quarantine""")
-    loaded = totals(place)
-    assert refused["reasons"] == ["missing_timestamp"]
-    assert loaded["input"] + refused["input"] == 3_280_148
-    assert loaded["cached"] + refused["cached"] == 2_514_485
+          year(hour_utc) as year,
+          sum(n_requests)::bigint as n,
+          sum(n_left_out)::bigint as n_left_out,
+          sum(cached_tokens)::bigint as cached
+        from hourly_hit_rate group by 1 order by 1""") == [
+        {"year": 2020, "n": 0, "n_left_out": 998, "cached": None},
+        {"year": 2026, "n": 998, "n_left_out": 0, "cached": 1_050_939},
+    ]
+    assert place.rows("select * from busy_periods") == []
+    assert place.rows("select * from hit_rate_histogram where year(hour_utc) = 2020") == []
+    assert place.rows("select state from valley_status where state <> 'unknown'") == []
 
 
-def test_no_answer_that_the_benchmarks_authors_left_out_for_a_fault_enters_a_statistic(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ingest, "MIN_REJECTS", 10**9)
+def test_no_answer_that_the_benchmarks_authors_left_out_for_a_fault_enters_a_statistic(place: Place) -> None:
     pairs = json.loads(gzip.decompress(public("infron/records_excluded.json.gz").read_bytes()))["records"]
-    answers = [pair[half] for pair in pairs for half in ("first", "second")]
+    answers = [
+        pair[half] | {key: pair[key] for key in ("sort", "provider", "group", "round")} | {"request": half}
+        for pair in pairs
+        for half in ("first", "second")
+    ]
     path = place.write("excluded.jsonl", [answer | {"provider_name": "pool"} for answer in answers])
     outcome = load(place, "infron", path)
+    without_usage = [answer for answer in answers if answer["status"] == 200 and not answer["usage"]]
     assert outcome.n_lines == len(answers) == 1204
-    assert outcome.n_loaded + outcome.n_quarantined == 1204
+    assert counts(outcome)[1:4] == (1204 - len(without_usage), 0, len(without_usage))
+    assert place.rows("select distinct reason from quarantine") == [{"reason": "missing_input_tokens"}]
     assert place.rows("select * from requests where outcome = 'ok' and (input_tokens = 0 or ttft_us is null)") == []
-    n_good = sum(
-        answer["status"] == 200 and bool(answer["usage"]) and str(answer["response_id"]).startswith("gen-")
+    good = [
+        answer
         for answer in answers
-    )
-    assert outcome.n_loaded == n_good
+        if answer["status"] == 200 and answer["usage"] and str(answer["response_id"]).startswith("gen-")
+    ]
+    assert place.rows("select count(*) as n from requests where outcome = 'ok'") == [{"n": len(good)}]

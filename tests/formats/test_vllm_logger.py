@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.formats import detect
+from pipelines.detection import recognise
 from pipelines.inbox import LocalFile
-from pipelines.lines import first_record
 from pipelines.plugins import vllm_logger
 from pipelines.plugins.vllm_logger import RequestLog
 from tests.conftest import REPO
@@ -64,9 +63,9 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 def test_a_finished_request_is_read_back_as_it_was(engine: Place) -> None:
     RequestLog(CONFIG, 1).record(None, iteration(finished()))
     path = engine.logs / "vllm.jsonl"
-    found = detect(*first_record(LocalFile(path)))
-    assert found
-    assert found.name == "vllm"
+    told = recognise(LocalFile(path))
+    assert told.format, told.found
+    assert told.format.name == "vllm"
     engine.ingest()
     (row,) = engine.rows("select * from requests")
     assert row["arrived_us"] == 1785640270_100000

@@ -196,3 +196,21 @@ def test_dice_of_the_traffic_are_seeded() -> None:
     state = random.getstate()
     assert busy_hours(n_hours=1, per_hour=5) == busy_hours(n_hours=1, per_hour=5)
     assert random.getstate() == state
+
+
+@pytest.mark.parametrize(
+    ("log_format", "line", "reason"),
+    [
+        ("canonical", request(1, status=503), "all_failed"),
+        ("aiperf", {"metadata": {"request_start_ns": 1795860900 * 10**9, "benchmark_phase": "warmup"}, "metrics": {},
+                    "error": None}, "all_left_out"),
+    ],
+)  # fmt: skip
+def test_an_hour_in_which_no_request_counts_says_whether_they_failed_or_were_left_out(
+    place: Place, log_format: str, line: dict[str, Any], reason: str
+) -> None:
+    place.configure(SOURCE.replace('"canonical"', f'"{log_format}"') + 'deployment = "pool"\n' + PRICE)
+    place.write("a.jsonl", [line])
+    place.settle()
+    (row,) = place.rows("select state, reasons from valley_status")
+    assert (row["state"], row["reasons"].split(",")[0]) == ("unknown", reason)

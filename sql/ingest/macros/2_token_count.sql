@@ -4,4 +4,4 @@
 -- reads: nothing
 -- units: tokens
 create or replace temp macro token_count(field) as
-  case when not is_absent(field) then try_cast(field::varchar as bigint) end
+  try_cast(field::varchar as bigint)

@@ -123,6 +123,23 @@ def test_vllm_44377_an_absent_cached_count_is_unknown_and_coverage_says_so(place
     assert hour["coverage"] == pytest.approx(1 / 3)
 
 
+def test_vllm_44377_an_absent_cached_count_is_zero_where_the_source_declares_it(place: Place) -> None:
+    place.configure(SOURCE + "absent_cached_is_zero = true\n")
+    silent = {"prompt_tokens": 100, "completion_tokens": 1, "prompt_tokens_details": None}
+    telling = silent | {"prompt_tokens_details": {"cached_tokens": 50}}
+    failed = line(None, 4, status=502)
+    place.write("a.jsonl", [line(silent), line(silent, 2), line(telling, 3), failed])
+    place.settle()
+    (hour,) = place.rows("select n_requests, n_reported, hit_rate, coverage from hourly_hit_rate")
+    assert (hour["n_requests"], hour["n_reported"], hour["coverage"]) == (3, 3, 1.0)
+    assert hour["hit_rate"] == pytest.approx(50 / 300)
+    assert place.rows("select cached_basis, cached_tokens, count(*) as n from requests group by all order by all") == [
+        {"cached_basis": "declared", "cached_tokens": 0, "n": 2},
+        {"cached_basis": "measured", "cached_tokens": 50, "n": 1},
+        {"cached_basis": "measured", "cached_tokens": None, "n": 1},
+    ]
+
+
 def test_vllm_44377_a_cached_count_of_zero_is_a_miss(place: Place) -> None:
     (request,) = read(place, line({"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 0}}))
     assert request["cached_tokens"] == 0
