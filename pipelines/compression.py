@@ -10,13 +10,12 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 from backports import zstd
 
 from pipelines.errors import RejectedFileError
-from pipelines.inbox import open_regular
+from pipelines.log_file import LogFile
 
 MAX_RATIO = 200
 """Decompressed bytes per compressed byte above which a file is taken for a decompression bomb; logs reach 10 to 30."""
@@ -35,9 +34,9 @@ _SKIPPABLE = b"\x2a\x4d\x18"
 _UNSUPPORTED = {b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\xfd7zXZ\x00": "xz"}
 
 
-def decompressed(path: Path, block_bytes: int) -> Iterator[bytes]:
-    """Yield the content of `path` in chunks of at most `block_bytes`; what it is, its first bytes say, not its name."""
-    with open_regular(path) as file:
+def decompressed(log: LogFile, block_bytes: int) -> Iterator[bytes]:
+    """Yield the content of `log` in chunks of at most `block_bytes`; what it is, its first bytes say, not its name."""
+    with log.open() as file:
         head = file.read(8)
         file.seek(0)
         for magic, name in _UNSUPPORTED.items():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pipelines.alerts.record import mark_changed_judgement
 from pipelines.contracts import breaches
-from pipelines.errors import UsageError, ValleywatchError
+from pipelines.errors import UnreachableError, UsageError, ValleywatchError
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.report_data import publish_if_behind
 from pipelines.settings import load_settings
@@ -55,6 +55,8 @@ def run(
             tell("prices or policy changed: every judged day is judged again")
         with_data = {row["day_index"] for row in writer.rows("ops/lake_days")}
         dirty = {row["day_index"] for row in writer.rows("ops/dirty_days")}
+    if not with_data and any(file.status == "unreachable" for file in files):
+        raise UnreachableError("no request is loaded yet, and a store could not be reached, as said above: run again")
     if not with_data:
         raise ValleywatchError(
             f"no request is loaded: {len(files)} files were read and none holds an acceptable line; "

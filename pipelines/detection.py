@@ -14,7 +14,6 @@ import csv
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,8 +23,8 @@ from pipelines.compression import decompressed
 from pipelines.display import shown
 from pipelines.errors import RejectedFileError
 from pipelines.formats import Format, detect
-from pipelines.inbox import open_regular
 from pipelines.json_spans import leading_keys
+from pipelines.log_file import LogFile
 
 HEAD_BYTES = lines.MAX_LINE_BYTES
 """As much as one line may have: a record with its prompt in it can be the first of a log."""
@@ -42,11 +41,11 @@ class Recognition:
     found: str
 
 
-def recognise(path: Path) -> Recognition:
-    """Return the format of the file at `path`; raise RejectedFileError where it cannot even be opened."""
-    head, is_whole = _head(path)
+def recognise(log: LogFile) -> Recognition:
+    """Return the format of `log`; raise RejectedFileError where it cannot even be opened."""
+    head, is_whole = _head(log)
     if head.startswith(_PARQUET):
-        columns = _parquet_columns(path)
+        columns = _parquet_columns(log)
         return Recognition(detect(columns, container="parquet"), f"Parquet with the columns {_listed(columns)}")
     texts = _lines_of(head, is_whole)
     if not texts:
@@ -79,10 +78,10 @@ def _recognise_whole(head: str, texts: list[tuple[int, str]]) -> Recognition:
     )
 
 
-def _head(path: Path) -> tuple[bytes, bool]:
+def _head(log: LogFile) -> tuple[bytes, bool]:
     """Return the first bytes of the decompressed content, and whether they are all of it."""
     head = bytearray()
-    for chunk in decompressed(path, lines.BLOCK_BYTES):
+    for chunk in decompressed(log, lines.BLOCK_BYTES):
         head += chunk[: HEAD_BYTES + 1 - len(head)]
         if len(head) > HEAD_BYTES:
             return bytes(head[:HEAD_BYTES]), False
@@ -118,8 +117,8 @@ def _columns(line: str) -> list[str]:
         return []
 
 
-def _parquet_columns(path: Path) -> list[str]:
-    with open_regular(path) as file:
+def _parquet_columns(log: LogFile) -> list[str]:
+    with log.open() as file:
         try:
             return list(pq.read_schema(file).names)
         except (pa.ArrowException, OSError) as error:

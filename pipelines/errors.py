@@ -33,6 +33,12 @@ class DiskFullError(ValleywatchError):
     exit_code = 75
 
 
+class UnreachableError(ValleywatchError):
+    """An object store gave no whole answer, several times in a row: the same call may work later."""
+
+    exit_code = 75
+
+
 class RejectedFileError(ValleywatchError):
     """A whole log file cannot be trusted; nothing of it is loaded. `reason` is the code kept in the manifest."""
 

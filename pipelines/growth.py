@@ -21,10 +21,11 @@ from typing import Any
 
 from pipelines import lines
 from pipelines.compression import decompressed
-from pipelines.errors import UnfinishedFileError
+from pipelines.errors import RejectedFileError, UnfinishedFileError
 from pipelines.formats import Format
-from pipelines.inbox import path_text
+from pipelines.inbox import LocalFile
 from pipelines.lines import Extent
+from pipelines.log_file import LogFile
 from pipelines.warehouse import Writer
 
 HEAD_BYTES = 1024
@@ -95,7 +96,7 @@ class _Content:
         self.n_bytes += len(chunk)
 
 
-def part_to_load(writer: Writer, path: Path, log_format: Format, reading: str, *, is_young: bool) -> Part:
+def part_to_load(writer: Writer, log: LogFile, log_format: Format, reading: str, *, is_young: bool) -> Part:
     """Look through the file once; return what of it is to be judged.
 
     `reading` is the fingerprint of the settings. Raises UnfinishedFileError when a young file has no new line that is
@@ -103,7 +104,7 @@ def part_to_load(writer: Writer, path: Path, log_format: Format, reading: str, *
     """
     reader = log_format.reader.split()[0]
     grows = reader in HEADER_LINES
-    content = _look_through(path, lambda head: _lengths(writer, head, log_format.name) if grows else [])
+    content = _look_through(log, lambda head: _lengths(writer, head, log_format.name) if grows else [])
     sha256, n_bytes = content.digest.hexdigest(), content.n_bytes
     rows = _beginnings(writer, content, log_format.name)
     waiting_bytes = n_bytes - content.ended_bytes if grows and is_young else 0
@@ -114,7 +115,7 @@ def part_to_load(writer: Writer, path: Path, log_format: Format, reading: str, *
         sha256, n_bytes = content.ended_sha256, content.ended_bytes
     else:
         waiting_bytes = 0
-    known = next((row for row in rows if row["content_bytes"] < n_bytes and not _stands_elsewhere(row, path)), None)
+    known = next((row for row in rows if row["content_bytes"] < n_bytes and not _stands_elsewhere(row, log)), None)
     whole = Part(
         sha256,
         n_bytes,
@@ -126,10 +127,10 @@ def part_to_load(writer: Writer, path: Path, log_format: Format, reading: str, *
     return _after(whole, known, content.beginnings[known["content_bytes"]], reader, reading) if known else whole
 
 
-def _look_through(path: Path, lengths_for: Callable[[bytes], Iterable[int]]) -> _Content:
+def _look_through(log: LogFile, lengths_for: Callable[[bytes], Iterable[int]]) -> _Content:
     content = _Content()
     lengths: Iterable[int] | None = None
-    for chunk in _headed(decompressed(path, lines.BLOCK_BYTES)):
+    for chunk in _headed(decompressed(log, lines.BLOCK_BYTES)):
         if lengths is None:
             head = chunk[:HEAD_BYTES]
             content.head_sha256 = hashlib.sha256(head).hexdigest()
@@ -164,18 +165,18 @@ def _beginnings(writer: Writer, content: _Content, format_name: str) -> list[dic
     return writer.rows("ops/known_beginnings", content_sha256s=sha256s, format=format_name)
 
 
-def _stands_elsewhere(row: dict[str, Any], path: Path) -> bool:
+def _stands_elsewhere(row: dict[str, Any], log: LogFile) -> bool:
     """Say whether the row's own file is still there as it was: then this one is a copy with more in it, not that file.
 
     So it does not matter which of two such files is read first.
     """
-    if row["path"] == path_text(path):
+    if row["path"] == log.name:
         return False
     try:
-        stat = Path(row["path"]).stat(follow_symlinks=False)
-    except (OSError, ValueError):
+        stamp = LocalFile(Path(row["path"])).stamp()
+    except (RejectedFileError, ValueError):
         return False
-    return (stat.st_size, max(stat.st_mtime_ns, stat.st_ctime_ns)) == (row["size_bytes"], row["modified_ns"])
+    return (stamp.size_bytes, stamp.modified_ns) == (row["size_bytes"], row["modified_ns"])
 
 
 def _after(whole: Part, known: dict[str, Any], beginning: _Beginning, reader: str, reading: str) -> Part:

@@ -1,41 +1,88 @@
-"""Which files a source names, and how they are opened.
+"""Which files a source names, and how those of this machine are opened.
 
-Belongs here: finding and opening regular files. Does not belong here: what is inside them. Symbolic links are not
-followed and anything that is no regular file is refused, so that a log folder cannot lead elsewhere or block a run.
+Belongs here: finding logs, and opening regular files. Does not belong here: what is inside them, nor object stores
+(`objects`). Symbolic links are not followed and anything that is no regular file is refused, so that a log folder
+cannot lead elsewhere or block a run.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO
 
 from pipelines.errors import RejectedFileError, UsageError
+from pipelines.log_file import LogFile, Stamp
+from pipelines.object_url import is_url
+from pipelines.patterns import WILDCARDS, refuse_joined_stars
 
-WILDCARDS = frozenset("*?[")
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Something a pattern reached that can be no log, or hides some; `why` goes on from the name."""
+
+    name: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The files a pattern matches, sorted, and the folders that could not be listed on the way."""
+    """The logs a pattern matches, sorted, and what could not be listed or read on the way."""
 
-    files: tuple[Path, ...]
-    unreadable: tuple[Path, ...] = ()
+    files: tuple[LogFile, ...]
+    unreadable: tuple[Unreadable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """A file of this machine."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The path as it is kept and shown."""
+        return path_text(self.path)
+
+    def stamp(self) -> Stamp:
+        """Return size and time of the last change of content, owner or mode."""
+        try:
+            found = self.path.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            raise RejectedFileError(
+                "file_missing", "gone since the folder was listed; the next run lists it anew"
+            ) from None
+        except OSError as error:
+            raise RejectedFileError("unreadable", str(error.strerror)) from None
+        return Stamp(found.st_size, max(found.st_mtime_ns, found.st_ctime_ns), found.st_mtime_ns)
+
+    def open(self) -> BinaryIO:
+        """Open a regular file."""
+        return open_regular(self.path)
+
+    def at_hand(self, _folder: Path, /) -> AbstractContextManager[LogFile]:
+        """Return itself: it is at hand."""
+        return nullcontext(self)
 
 
 def find_files(folder: Path, pattern: str) -> Found:
-    """Return the files under `folder` (or at an absolute path) that match `pattern`; `**` spans folders.
+    """Return the logs under `folder`, at an absolute path or in an object store that match `pattern`.
 
-    Raises UsageError for an impossible pattern, and when one without wildcards names nothing: that is a misspelt path,
-    not a quiet day.
+    `*` stays within a name, `**` spans folders. Raises UsageError for an impossible pattern, and when one without
+    wildcards names nothing: that is a misspelt path, not a quiet day.
     """
+    if is_url(pattern):
+        # The library that talks to stores is loaded for those who have one.
+        from pipelines.objects import find_objects
+
+        return find_objects(pattern)
     if "\0" in pattern:
         raise UsageError(f"the path {pattern!r} holds a NUL character: no file has such a name")
-    if any("**" in part and part != "**" for part in Path(pattern).parts):
-        raise UsageError(f"the path {pattern!r}: `**` spans folders and stands alone between slashes; use `*` in names")
+    refuse_joined_stars(pattern)
     parts = (folder / pattern).parts
     fixed = len(folder.parts) if not Path(pattern).is_absolute() else 1
     while fixed < len(parts) and not WILDCARDS & set(parts[fixed]):
@@ -44,24 +91,25 @@ def find_files(folder: Path, pattern: str) -> Found:
     if fixed == len(parts):
         if not os.path.lexists(start):
             raise UsageError(f"no such file: {start}")
-        return Found((start,))
+        return Found((LocalFile(start),))
     if os.path.lexists(folder / pattern):
-        return Found((folder / pattern,))
+        return Found((LocalFile(folder / pattern),))
     if not start.is_dir():
         raise UsageError(f"no such folder: {start} (from the path {pattern!r})")
     files: set[Path] = set()
     unreadable: set[Path] = set()
     _walk(start, parts[fixed:], files, unreadable)
-    return Found(tuple(sorted(files)), tuple(sorted(unreadable)))
+    hidden = (Unreadable(path_text(path), "cannot be listed; check its owner and mode") for path in sorted(unreadable))
+    return Found(tuple(map(LocalFile, sorted(files))), tuple(hidden))
 
 
-def find_named(folder: Path, pattern: str) -> list[Path]:
-    """Return the files a person named, as `find_files` does; raise UsageError when there is none."""
+def find_named(folder: Path, pattern: str) -> list[LogFile]:
+    """Return the logs a person named, as `find_files` does; raise UsageError when there is none."""
     found = find_files(folder, pattern)
     if found.unreadable:
-        raise UsageError(f"{found.unreadable[0]} cannot be listed; check its owner and mode")
+        raise UsageError(f"{ascii(found.unreadable[0].name)[1:-1]} {found.unreadable[0].why}")
     if not found.files:
-        raise UsageError(f"no file matches {pattern!r} in {folder}")
+        raise UsageError(f"no file matches {pattern!r}" + ("" if is_url(pattern) else f" in {folder}"))
     return list(found.files)
 
 

@@ -8,7 +8,6 @@ visible in one commit; whole-file faults load nothing.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,11 +16,12 @@ from typing import Any
 
 from pipelines import lines
 from pipelines.compression import TRUNCATED
-from pipelines.errors import RejectedFileError, UnfinishedFileError, UsageError
+from pipelines.errors import RejectedFileError, UnfinishedFileError, UnreachableError, UsageError
 from pipelines.faults import reach
 from pipelines.formats import formats
 from pipelines.growth import Part, part_to_load
-from pipelines.inbox import find_files, path_text
+from pipelines.inbox import find_files
+from pipelines.log_file import LogFile, Stamp
 from pipelines.readers import read_records
 from pipelines.settings import Settings, SourceSettings
 from pipelines.streams import Stream
@@ -31,6 +31,8 @@ from pipelines.warehouse import Writer
 MAX_REJECT_SHARE = 0.05
 """Above this share of refused lines (and MIN_REJECTS of them) the producer changed its format: the file is refused."""
 MIN_REJECTS = 100
+MAX_UNREACHABLE = 3
+"""After so many objects in a row that their store did not give, each tried several times, the others are left."""
 CLOCK_SKEW_US = 600_000_000
 """Arrivals up to ten minutes ahead of this machine's clock are taken for clock skew, later ones are refused."""
 
@@ -54,7 +56,8 @@ class FileOutcome:
 
     path: str
     status: str
-    """`loaded`, `already_loaded` (same content, whatever its name), `deferred` (still being written), `rejected`."""
+    """`loaded`, `already_loaded` (the content, whatever its name), `deferred` (still being written), `rejected`,
+    `unreachable` (the next run tries)."""
     detail: str | None = None
     n_lines: int | None = None
     n_loaded: int = 0
@@ -68,18 +71,14 @@ class _Reading:
     """One file, as one source reads it at one time."""
 
     source: SourceSettings
-    path: Path
-    size_bytes: int
-    written_ns: int
-    """When its content was last written to."""
-    modified_ns: int
-    """When anything about it was last changed."""
+    log: LogFile
+    stamp: Stamp
     now: datetime
 
     @property
     def name(self) -> str:
-        """The path as it is kept and shown."""
-        return path_text(self.path)
+        """The name as it is kept and shown."""
+        return self.log.name
 
     @property
     def fingerprint(self) -> str:
@@ -91,7 +90,7 @@ class _Reading:
     @property
     def age_s(self) -> float:
         """Seconds since it was last written to, by this machine's clock."""
-        return self.now.timestamp() - self.written_ns / 1e9
+        return self.now.timestamp() - self.stamp.written_ns / 1e9
 
     @property
     def is_young(self) -> bool:
@@ -105,8 +104,8 @@ class _Reading:
             "source_name": self.source.name,
             "format": self.source.format,
             "reading": self.fingerprint,
-            "size_bytes": self.size_bytes,
-            "modified_ns": self.modified_ns,
+            "size_bytes": self.stamp.size_bytes,
+            "modified_ns": self.stamp.modified_ns,
             "loaded_us": to_us(self.now),
         }
 
@@ -125,13 +124,14 @@ def ingest_sources(writer: Writer, settings: Settings, now: datetime, tell: Call
     for source in settings.sources:
         try:
             found = find_files(settings.folder, source.path)
-        except UsageError as error:
+        except (UsageError, UnreachableError) as error:
             tell(f"source {source.name!r}: {error}")
-            outcomes.append(FileOutcome(source.path, "rejected", str(error)))
+            status = "unreachable" if isinstance(error, UnreachableError) else "rejected"
+            outcomes.append(FileOutcome(source.path, status, str(error)))
             continue
-        for folder in found.unreadable:
-            tell(f"source {source.name!r}: {path_text(folder)} cannot be listed; check its owner and mode")
-            outcomes.append(FileOutcome(path_text(folder), "rejected", "unreadable: the folder cannot be listed"))
+        for hidden in found.unreadable:
+            tell(f"source {source.name!r}: {ascii(hidden.name)[1:-1]} {hidden.why}")
+            outcomes.append(FileOutcome(hidden.name, "rejected", f"unreadable: {hidden.why}"))
         if not found.files:
             tell(f"source {source.name!r}: no file matches {source.path!r}")
         outcomes += ingest_files(writer, source, found.files, settings.policy.window_days, now, tell)
@@ -141,16 +141,23 @@ def ingest_sources(writer: Writer, settings: Settings, now: datetime, tell: Call
 def ingest_files(
     writer: Writer,
     source: SourceSettings,
-    files: Sequence[Path],
+    files: Sequence[LogFile],
     window_days: int,
     now: datetime,
     tell: Callable[[str], None],
 ) -> list[FileOutcome]:
     """Load `files` as lines of `source`, one transaction a file; a bad file does not stop the others."""
     writer.run("ingest/staged")
-    outcomes = []
-    for path in files:
-        outcome = _ingest_file(writer, source, path, window_days, now)
+    outcomes: list[FileOutcome] = []
+    for position, log in enumerate(files):
+        if len(outcomes) >= MAX_UNREACHABLE and all(x.status == "unreachable" for x in outcomes[-MAX_UNREACHABLE:]):
+            tell(f"source {source.name!r}: its store does not answer; {len(files) - position:,} more are not tried")
+            break
+        try:
+            with log.at_hand(writer.scratch) as content:
+                outcome = _ingest_file(writer, source, content, window_days, now)
+        except UnreachableError as error:
+            outcome = FileOutcome(log.name, "unreachable", str(error))
         reach("file_committed")
         if outcome.status != "already_loaded":
             tell(describe(outcome))
@@ -170,27 +177,25 @@ def describe(outcome: FileOutcome) -> str:
     )
 
 
-def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days: int, now: datetime) -> FileOutcome:
+def _ingest_file(writer: Writer, source: SourceSettings, log: LogFile, window_days: int, now: datetime) -> FileOutcome:
     try:
-        stat = path.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return FileOutcome(
-            path_text(path), "deferred", "file_missing: gone since the folder was listed; the next run lists it anew"
-        )
-    except OSError as error:
-        return FileOutcome(path_text(path), "rejected", f"unreadable: {error.strerror}")
-    changed_ns = max(stat.st_mtime_ns, stat.st_ctime_ns)
-    reading = _Reading(source, path, stat.st_size, stat.st_mtime_ns, changed_ns, now)
-    look = {"path": reading.name, "size_bytes": reading.size_bytes, "modified_ns": reading.modified_ns}
+        reading = _Reading(source, log, log.stamp(), now)
+    except RejectedFileError as fault:
+        status = "deferred" if fault.reason in MOVED else "rejected"
+        return FileOutcome(log.name, status, str(fault))
+    look = {"path": reading.name, "size_bytes": reading.stamp.size_bytes, "modified_ns": reading.stamp.modified_ns}
     if reading.is_done(writer.rows("ops/known_file", **look)):
         return FileOutcome(reading.name, "already_loaded")
     try:
-        part = part_to_load(writer, path, formats()[source.format], reading.fingerprint, is_young=reading.is_young)
+        part = part_to_load(writer, log, formats()[source.format], reading.fingerprint, is_young=reading.is_young)
         known = writer.rows("ops/known_content", content_sha256=part.sha256)
         if known and known[0]["content_sha256"] != part.sha256:
             return FileOutcome(reading.name, "already_loaded", f"{known[0]['path']} begins with its content")
         if reading.is_done(known):
-            _forget_unfinished_copy(writer, reading, part)
+            with writer.transaction():
+                _forget_unfinished_copy(writer, reading, part)
+                writer.run("ops/forget_copy", path=reading.name)
+                writer.insert_rows("ops.known_copies", [look | {"content_sha256": part.sha256}])
             return FileOutcome(reading.name, "already_loaded", f"same content as {known[0]['path']}")
         if known and known[0]["status"] == "loaded":
             part = replace(part, origin_sha256=known[0]["origin_sha256"])
@@ -220,9 +225,8 @@ def _forget_unfinished_copy(writer: Writer, reading: _Reading, part: Part) -> No
     """
     half = part.known
     if half and half["path"] == reading.name and half["loaded"] == 0:
-        with writer.transaction():
-            writer.run("ops/clear_quarantine_of", content_sha256=half["content_sha256"])
-            writer.run("ops/forget_content", content_sha256=half["content_sha256"])
+        writer.run("ops/clear_quarantine_of", content_sha256=half["content_sha256"])
+        writer.run("ops/forget_content", content_sha256=half["content_sha256"])
 
 
 def _deferred(reading: _Reading, why: str) -> FileOutcome:
@@ -238,7 +242,7 @@ def _load(writer: Writer, reading: _Reading, part: Part, window_days: int, n_lin
     _require_few_rejects(writer, n_quarantined, n_lines, reading.source)
     _write_lake(writer, part.sha256, window_days)
     reach("lake_written")
-    _forget_rejection(writer, reading.path)
+    _forget_rejection(writer, reading.name)
     writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=part.sha256, source_file=reading.name)
     counts = {
         "lines": n_lines, "loaded": n_loaded, "duplicates": n_duplicates,
@@ -266,7 +270,7 @@ def _go_on(
     # A name of its own: a copy of this content may be loaded under another row, with other settings.
     _write_lake(writer, _digest(f"{part.sha256} from {known['content_bytes']} {reading.fingerprint}"), window_days)
     reach("lake_written")
-    _forget_rejection(writer, reading.path)
+    _forget_rejection(writer, reading.name)
     writer.run("ops/clear_quarantine_from", **old, first_line=first_cleared)
     writer.run("ops/move_quarantine", **old, grown_sha256=part.sha256, source_file=reading.name)
     writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=part.sha256, source_file=reading.name)
@@ -351,7 +355,7 @@ def _stage(writer: Writer, reading: _Reading, part: Part) -> tuple[int, int]:
     whole file while it is being read, so that its planning is paid once and every core has work.
     """
     source, log_format = reading.source, formats()[reading.source.format]
-    stream = Stream(read_records(log_format.reader, reading.path, part.sha256, part.extent))
+    stream = Stream(read_records(log_format.reader, reading.log, part.sha256, part.extent))
     writer.run("ingest/clear_staged")
     with writer.registered("lines", stream.first):
         writer.run("ingest/plain_key_lists")
@@ -436,10 +440,10 @@ def _mark_dirty(writer: Writer, hours: list[int], window_days: int) -> None:
 
 def _reject(writer: Writer, reading: _Reading, fault: RejectedFileError) -> None:
     """Record a file of which nothing is loaded: its counts are unknown, its reason is kept."""
-    sha256 = _identity_of_rejected(reading.path)
+    sha256 = _identity_of_rejected(reading.log)
     if writer.rows("ops/known_content", content_sha256=sha256):
         return
-    _forget_rejection(writer, reading.path)
+    _forget_rejection(writer, reading.name)
     row = reading.manifest() | {
         "content_sha256": sha256, "status": "rejected", "reason": fault.reason, "detail": fault.detail, "loaded": 0,
     }  # fmt: skip
@@ -449,14 +453,14 @@ def _reject(writer: Writer, reading: _Reading, fault: RejectedFileError) -> None
     reach("rejection_written")
 
 
-def _forget_rejection(writer: Writer, path: Path) -> None:
-    writer.run("ops/forget_rejected_file", path=path_text(path))
-    writer.run("ops/forget_rejected_row", path=path_text(path))
+def _forget_rejection(writer: Writer, name: str) -> None:
+    writer.run("ops/forget_rejected_file", path=name)
+    writer.run("ops/forget_rejected_row", path=name)
 
 
-def _identity_of_rejected(path: Path) -> str:
+def _identity_of_rejected(log: LogFile) -> str:
     """Return an identity for a file that could not be read as a log: its stored bytes, else its name."""
     try:
-        return f"stored:{lines.stored_sha256(path)}"
+        return f"stored:{lines.stored_sha256(log)}"
     except RejectedFileError:
-        return f"name:{hashlib.sha256(os.fsencode(path)).hexdigest()}"
+        return f"name:{hashlib.sha256(log.name.encode()).hexdigest()}"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from pipelines.compression import decompressed
 from pipelines.errors import RejectedFileError
-from pipelines.inbox import open_regular
+from pipelines.log_file import LogFile
 
 BLOCK_BYTES = 7 << 20
 MAX_LINE_BYTES = 1 << 20
@@ -73,24 +72,24 @@ class Extent:
 WHOLE = Extent()
 
 
-def content_sha256(path: Path) -> str:
+def content_sha256(log: LogFile) -> str:
     """Return the SHA-256 of the decompressed content: a file's identity, whatever its name and compression."""
     digest = hashlib.sha256()
-    for chunk in decompressed(path, BLOCK_BYTES):
+    for chunk in decompressed(log, BLOCK_BYTES):
         digest.update(chunk)
     return digest.hexdigest()
 
 
-def stored_sha256(path: Path) -> str:
+def stored_sha256(log: LogFile) -> str:
     """Return the SHA-256 of the bytes as stored: the identity of a file that cannot be decompressed."""
-    with open_regular(path) as file:
+    with log.open() as file:
         digest = hashlib.sha256()
         while chunk := file.read(BLOCK_BYTES):
             digest.update(chunk)
         return digest.hexdigest()
 
 
-def read_blocks(path: Path, expected_sha256: str, extent: Extent = WHOLE) -> Iterator[Block]:
+def read_blocks(log: LogFile, expected_sha256: str, extent: Extent = WHOLE) -> Iterator[Block]:
     """Yield the lines of the extent in order; raise RejectedFileError when the content is no longer `expected_sha256`.
 
     The hash is that of the content from the file's beginning to the extent's end.
@@ -98,7 +97,7 @@ def read_blocks(path: Path, expected_sha256: str, extent: Extent = WHOLE) -> Ite
     digest = hashlib.sha256()
     splitter = _Splitter(extent)
     n_skipped = 0
-    for chunk in _until(extent.n_bytes, decompressed(path, BLOCK_BYTES)):
+    for chunk in _until(extent.n_bytes, decompressed(log, BLOCK_BYTES)):
         digest.update(chunk)
         fresh = chunk[extent.skip_bytes - n_skipped :] if n_skipped < extent.skip_bytes else chunk
         n_skipped += len(chunk) - len(fresh)

@@ -18,7 +18,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from json.encoder import encode_basestring
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -28,10 +27,10 @@ import pyarrow.parquet as pq
 from pipelines import lines
 from pipelines.compression import decompressed
 from pipelines.errors import RejectedFileError
-from pipelines.inbox import open_regular
 from pipelines.json_spans import find_spans
 from pipelines.lines import Block, Extent, LineFault
 from pipelines.llama_tasks import LlamaTasks
+from pipelines.log_file import LogFile
 
 BATCH_ROWS = 1024
 MAX_DOCUMENT_BYTES = 256 << 20
@@ -46,27 +45,27 @@ Record = tuple[int, int, str]
 """Line number, byte offset and JSON text."""
 
 
-def read_records(reader: str, path: Path, expected_sha256: str, extent: Extent = lines.WHOLE) -> Iterator[Block]:
+def read_records(reader: str, log: LogFile, expected_sha256: str, extent: Extent = lines.WHOLE) -> Iterator[Block]:
     """Yield the file's records as `reader`, the header's text, says; raise RejectedFileError as `lines` does.
 
     Only the reader `lines` can begin at another place than the file's beginning.
     """
     name, *arguments = reader.split()
-    return READERS[name](path, expected_sha256, arguments, extent)
+    return READERS[name](log, expected_sha256, arguments, extent)
 
 
-def _read_lines(path: Path, expected_sha256: str, _arguments: Sequence[str], extent: Extent) -> Iterator[Block]:
-    return lines.read_blocks(path, expected_sha256, extent)
+def _read_lines(log: LogFile, expected_sha256: str, _arguments: Sequence[str], extent: Extent) -> Iterator[Block]:
+    return lines.read_blocks(log, expected_sha256, extent)
 
 
-def _read_csv(path: Path, expected_sha256: str, text_columns: Sequence[str], extent: Extent) -> Iterator[Block]:
+def _read_csv(log: LogFile, expected_sha256: str, text_columns: Sequence[str], extent: Extent) -> Iterator[Block]:
     """Read comma-separated values under a header; cells of `text_columns` stay text even where they look like numbers.
 
     A record is one line: a cell cannot span lines, so that a stray quote costs its own line and no other.
     """
     keys: list[str] | None = None
     is_text: list[bool] = []
-    for block in lines.read_blocks(path, expected_sha256, extent):
+    for block in lines.read_blocks(log, expected_sha256, extent):
         records: list[Record] = []
         faults = list(block.faults)
         for number, offset, line in _lines_of(block):
@@ -115,9 +114,9 @@ def _cell(cell: str, is_text: bool) -> str:
     return cell if not is_text and _JSON_NUMBER.fullmatch(cell) else encode_basestring(cell)
 
 
-def _read_parquet(path: Path, expected_sha256: str, _arguments: Sequence[str], _extent: Extent) -> Iterator[Block]:
+def _read_parquet(log: LogFile, expected_sha256: str, _arguments: Sequence[str], _extent: Extent) -> Iterator[Block]:
     """Read Parquet in batches; time stamps become ISO 8601 text, with Z where the column has a zone."""
-    with open_regular(path) as file:
+    with log.open() as file:
         try:
             schema = pq.read_schema(file)
             _each_once(schema.names)
@@ -130,7 +129,7 @@ def _read_parquet(path: Path, expected_sha256: str, _arguments: Sequence[str], _
         except (pa.ArrowException, OSError) as error:
             first = str(error).partition("\n")[0][:200]
             raise RejectedFileError("parquet_not_readable", f"{first}; is it Parquet, and complete?") from None
-    if lines.content_sha256(path) != expected_sha256:
+    if lines.content_sha256(log) != expected_sha256:
         raise RejectedFileError("changed_while_reading", "it was written to during the read; run again when it settles")
 
 
@@ -173,13 +172,13 @@ def _plain(column: pa.Array) -> pa.Array:
     return column
 
 
-def _read_documents(path: Path, expected_sha256: str, arguments: Sequence[str], _extent: Extent) -> Iterator[Block]:
+def _read_documents(log: LogFile, expected_sha256: str, arguments: Sequence[str], _extent: Extent) -> Iterator[Block]:
     """Read JSON that spans lines: one document, several in a row, or arrays of records.
 
     The argument says where in a document the records are: keys with dots between them, `*` for every member. Without
     it a record is a document, or an element of one that is an array.
     """
-    text = _whole_text(path, expected_sha256)
+    text = _whole_text(log, expected_sha256)
     where = tuple(arguments[0].split(".")) if arguments else ()
     try:
         spans = find_spans(text, where)
@@ -190,9 +189,9 @@ def _read_documents(path: Path, expected_sha256: str, arguments: Sequence[str], 
         raise RejectedFileError("document_not_json", f"{error}; is it complete?") from None
 
 
-def _whole_text(path: Path, expected_sha256: str) -> str:
+def _whole_text(log: LogFile, expected_sha256: str) -> str:
     content = bytearray()
-    for chunk in decompressed(path, lines.BLOCK_BYTES):
+    for chunk in decompressed(log, lines.BLOCK_BYTES):
         content += chunk
         if len(content) > MAX_DOCUMENT_BYTES:
             raise RejectedFileError(
@@ -207,14 +206,14 @@ def _whole_text(path: Path, expected_sha256: str) -> str:
         raise RejectedFileError("not_utf8", f"byte {error.start} is no UTF-8; save it as UTF-8") from None
 
 
-def _read_hash_trace(path: Path, expected_sha256: str, _arguments: Sequence[str], extent: Extent) -> Iterator[Block]:
+def _read_hash_trace(log: LogFile, expected_sha256: str, _arguments: Sequence[str], extent: Extent) -> Iterator[Block]:
     """Read a trace of block hashes through a prefix cache that never forgets, and add what it would have served.
 
     A request's cached tokens are its leading blocks that an earlier request had, at most its whole input. The number
     of the record is added too: two requests of a trace may be equal in everything else and are two.
     """
     known: set[int | str] = set()
-    for block in lines.read_blocks(path, expected_sha256, extent):
+    for block in lines.read_blocks(log, expected_sha256, extent):
         records: list[Record] = []
         for number, offset, line in _lines_of(block):
             request = _trace_request(line)
@@ -248,10 +247,10 @@ def _trace_request(line: str) -> tuple[int, list[int | str]] | None:
     return length, ids
 
 
-def _read_llama_tasks(path: Path, expected_sha256: str, _arguments: Sequence[str], extent: Extent) -> Iterator[Block]:
+def _read_llama_tasks(log: LogFile, expected_sha256: str, _arguments: Sequence[str], extent: Extent) -> Iterator[Block]:
     """Read llama.cpp's text log: a record for each task, at the last of its lines; all other lines count as blank."""
     tasks = LlamaTasks()
-    for block in lines.read_blocks(path, expected_sha256, extent):
+    for block in lines.read_blocks(log, expected_sha256, extent):
         n_held = len(tasks)
         records = [record for row in _lines_of(block) for record in tasks.read(*row)]
         n_other = block.lines.num_rows + n_held - len(tasks) - len(records)
@@ -287,7 +286,7 @@ def _block(records: list[Record], faults: Iterable[LineFault], n_blank: int) -> 
     return Block(pa.Table.from_arrays(arrays, schema=lines.SCHEMA), tuple(faults), n_blank)
 
 
-Reader = Callable[[Path, str, Sequence[str], Extent], Iterator[Block]]
+Reader = Callable[[LogFile, str, Sequence[str], Extent], Iterator[Block]]
 READERS: dict[str, Reader] = {
     "lines": _read_lines,
     "csv": _read_csv,

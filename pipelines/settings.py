@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from pipelines.errors import UsageError
 from pipelines.formats import formats
+from pipelines.object_url import is_url, read_url, redacted
 
 NonEmpty = Annotated[str, Field(min_length=1, max_length=256)]
 Price = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
@@ -40,7 +41,8 @@ class SourceSettings(_Section):
 
     name: NonEmpty
     format: NonEmpty
-    path: NonEmpty
+    path: Annotated[str, Field(min_length=1, max_length=4096)]
+    """A glob, relative to the file's folder, or one in an object store (`s3://`, `gs://`)."""
     deployment: NonEmpty | None = None
     """Deployment of the lines that name none themselves."""
     timezone: Literal["UTC"] | None = None
@@ -58,6 +60,12 @@ class SourceSettings(_Section):
             raise ValueError(
                 f"unknown format {self.format!r}{nearest(self.format, formats())}; see `valleywatch formats`"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _possible_url(self) -> SourceSettings:
+        if is_url(self.path):
+            read_url(self.path)
         return self
 
 
@@ -183,7 +191,8 @@ def _fault(fault: Any) -> str:
         return f"{place}: must be three capital letters, such as USD, not {fault['input']!r}"
     message = str(fault["msg"]).removeprefix("Value error, ")
     value = fault["input"]
-    return f"{place}: {message}" + ("" if isinstance(value, dict) else f", not {value!r}")
+    shown = redacted(value) if isinstance(value, str) else value
+    return f"{place}: {message}" + ("" if isinstance(value, dict) else f", not {shown!r}")
 
 
 def _known_keys(section: tuple[Any, ...]) -> list[str]:

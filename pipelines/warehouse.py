@@ -145,6 +145,11 @@ class Writer:
         self._is_in_transaction = False
         self.folder = folder
 
+    @property
+    def scratch(self) -> Path:
+        """The folder for what a run needs for a while, on the disk of the warehouse."""
+        return self.folder / "tmp"
+
     def prepare(self) -> None:
         """Create the layout where it is missing, refuse another version's, make the session's macros and views."""
         with self.transaction():

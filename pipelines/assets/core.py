@@ -34,6 +34,7 @@ def requests(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterato
             "files_loaded": statuses["loaded"],
             "files_deferred": statuses["deferred"],
             "files_rejected": statuses["rejected"],
+            "files_unreachable": statuses["unreachable"],
             "rows_loaded": sum(outcome.n_loaded for outcome in outcomes),
             "rows_quarantined": sum(outcome.n_quarantined or 0 for outcome in outcomes),
         },

@@ -15,9 +15,10 @@ from models.valley import locate_valley
 from pipelines.commands.ingest import source_for
 from pipelines.commands.options import add_json
 from pipelines.commands.output import tell, write_json
-from pipelines.errors import UsageError
+from pipelines.errors import UnreachableError, UsageError
 from pipelines.inbox import find_named
 from pipelines.ingest import ingest_files
+from pipelines.log_file import LogFile
 from pipelines.warehouse import Warehouse
 from pipelines.words import because
 
@@ -42,12 +43,12 @@ def execute(options: argparse.Namespace) -> int:
     """Fit the sweep and print curve and valley; exit with 1 when the curve must not be trusted."""
     if not 0 <= options.price_ratio < 1:
         raise UsageError(f"--price-ratio {options.price_ratio} is not in [0, 1): give cached price / input price")
-    path = _only(find_named(Path.cwd(), options.sweep))
-    rows, basis = read_sweep(path, options.format)
+    log = _only(find_named(Path.cwd(), options.sweep))
+    rows, basis = read_sweep(log, options.format)
     try:
         fit = fit_sweep(rows["hit_rate"].to_numpy(), rows["input_tokens"].to_numpy(), rows["busy_s"].to_numpy())
     except ValueError as error:
-        raise UsageError(f"{path} is no sweep: {error}") from None
+        raise UsageError(f"{log.name} is no sweep: {error}") from None
     found = _result(fit, basis, options.price_ratio)
     if options.json:
         write_json(found)
@@ -56,25 +57,27 @@ def execute(options: argparse.Namespace) -> int:
     return 0 if fit.curve.trustworthy else 1
 
 
-def _only(paths: list[Path]) -> Path:
-    if len(paths) > 1:
-        raise UsageError(f"{len(paths)} files match, {paths[0].name!r} among them: a sweep is one file")
-    return paths[0]
+def _only(logs: list[LogFile]) -> LogFile:
+    if len(logs) > 1:
+        raise UsageError(f"{len(logs)} files match, {logs[0].name!r} among them: a sweep is one file")
+    return logs[0]
 
 
-def read_sweep(path: Path, format_name: str | None) -> tuple[pl.DataFrame, str]:
+def read_sweep(log: LogFile, format_name: str | None) -> tuple[pl.DataFrame, str]:
     """Return hit_rate, input_tokens and busy_s of the sweep's successful requests, and which time busy_s is."""
-    source = source_for(path, format_name, "sweep")
+    source = source_for(log, format_name, "sweep")
     with tempfile.TemporaryDirectory(prefix="valleywatch-fit-") as scratch:
         warehouse = Warehouse(Path(scratch))
         with warehouse.writer() as writer:
-            outcome = ingest_files(writer, source, [path], 1, datetime.now(UTC), tell)[0]
+            outcome = ingest_files(writer, source, [log], 1, datetime.now(UTC), tell)[0]
             writer.open_lake(row["file"] for row in writer.rows("ops/lake_files"))
             rows = writer.frame("curve/sweep_rows")
+    if outcome.status == "unreachable":
+        raise UnreachableError(f"{log.name} cannot be read: {outcome.detail}")
     if outcome.status == "rejected":
-        raise UsageError(f"{path} cannot be read: {outcome.detail}")
+        raise UsageError(f"{log.name} cannot be read: {outcome.detail}")
     if rows.is_empty():
-        raise UsageError(f"{path} holds no successful request with cached tokens and a time to fit")
+        raise UsageError(f"{log.name} holds no successful request with cached tokens and a time to fit")
     basis = "prefill" if rows["prefill_us"].null_count() == 0 else "ttft"
     return rows.with_columns(busy_s=pl.col(f"{basis}_us") / 1e6).drop_nulls("busy_s"), basis
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 from pipelines.commands.options import add_config
 from pipelines.commands.output import tell
 from pipelines.detection import recognise
-from pipelines.errors import RejectedFileError, UsageError
+from pipelines.errors import RejectedFileError, UnreachableError, UsageError
 from pipelines.formats import formats
-from pipelines.inbox import find_named, path_text
+from pipelines.inbox import find_named
 from pipelines.ingest import FileOutcome, ingest_files, ingest_sources
+from pipelines.log_file import LogFile
 from pipelines.settings import SourceSettings, load_settings, nearest
 from pipelines.warehouse import Warehouse
 
@@ -21,7 +23,9 @@ from pipelines.warehouse import Warehouse
 def add_to(commands: Any) -> None:
     """Declare the command."""
     parser = commands.add_parser("ingest", help="read logs into the warehouse, and nothing more")
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or globs (default: the configured sources)")
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="files, globs, s3:// or gs:// (default: the configured sources)"
+    )
     parser.add_argument("--format", metavar="NAME", help="their format (default: told from how they begin)")
     parser.add_argument("--deployment", metavar="NAME", help="deployment of lines that name none")
     add_config(parser)
@@ -29,7 +33,7 @@ def add_to(commands: Any) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Ingest; exit with 1 when a file was rejected."""
+    """Ingest; exit with 1 when a file was rejected, else with 75 when a store could not be reached."""
     settings = load_settings(options.config)
     if not options.paths and (options.format or options.deployment):
         raise UsageError("--format and --deployment describe the files you name: name at least one PATH")
@@ -45,27 +49,31 @@ def execute(options: argparse.Namespace) -> int:
             for file, source in named:
                 outcomes += ingest_files(writer, source, [file], settings.policy.window_days, now, tell)
     _sum_up(outcomes)
-    return 1 if any(outcome.status == "rejected" for outcome in outcomes) else 0
+    return exit_code(outcomes)
 
 
-def source_for(file: Path, format_name: str | None, deployment: str | None) -> SourceSettings:
+def exit_code(outcomes: Sequence[FileOutcome]) -> int:
+    """Return 1 where a person must look at a log, 75 where the next run may read what this one could not, else 0."""
+    statuses = {outcome.status for outcome in outcomes}
+    return 1 if "rejected" in statuses else UnreachableError.exit_code if "unreachable" in statuses else 0
+
+
+def source_for(file: LogFile, format_name: str | None, deployment: str | None) -> SourceSettings:
     """Return the source a file named on the command line belongs to: whoever names a file means it as it is now."""
     if format_name is None:
         try:
             told = recognise(file)
         except RejectedFileError as fault:
-            raise UsageError(f"{file} cannot be read: {fault}") from None
+            raise UsageError(f"{file.name} cannot be read: {fault}") from None
         format_name = told.format.name if told.format else _refuse_unknown(file, told.found)
     elif format_name not in formats():
         raise UsageError(f"unknown format {format_name!r}{nearest(format_name, formats())}; see `valleywatch formats`")
-    return SourceSettings(
-        name="command line", format=format_name, path=path_text(file), deployment=deployment, settle_s=0
-    )
+    return SourceSettings(name="command line", format=format_name, path="-", deployment=deployment, settle_s=0)
 
 
-def _refuse_unknown(file: Path, found: str) -> str:
+def _refuse_unknown(file: LogFile, found: str) -> str:
     raise UsageError(
-        f"{file}: how it begins does not tell which format it has: {found}; "
+        f"{file.name}: how it begins does not tell which format it has: {found}; "
         f"name one with --format ({', '.join(formats())})"
     )
 
@@ -75,7 +83,9 @@ def _sum_up(outcomes: list[FileOutcome]) -> None:
     known = sum(outcome.status == "already_loaded" for outcome in outcomes)
     rejected = sum(outcome.status == "rejected" for outcome in outcomes)
     deferred = sum(outcome.status == "deferred" for outcome in outcomes)
+    unreachable = sum(outcome.status == "unreachable" for outcome in outcomes)
     tell(
         f"{len(outcomes)} files: {n_loaded:,} requests loaded; {known} files known already, {rejected} rejected"
         + (f", {deferred} left to the next run" if deferred else "")
+        + (f", {unreachable} unreachable" if unreachable else "")
     )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from datetime import date, timedelta
 from typing import Any
 
+from pipelines.commands.ingest import exit_code
 from pipelines.commands.options import add_config, utc_date
 from pipelines.commands.output import tell
 from pipelines.commands.status import print_status
@@ -29,16 +31,20 @@ def add_to(commands: Any) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run the job and print the valley table; exit with 1 when a file was refused: a person must look."""
+    """Run the job and print the valley table; exit as `ingest` does where a file was refused or not reached."""
     outcome = run(options.config, days=_days(options), tell=tell)
     settings = load_settings(options.config)
     warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
     print_status(warehouse)
     print(f"report: {report_path(warehouse)}")
-    rejected = [file for file in outcome.files if file.status == "rejected"]
-    if rejected:
-        tell(f"{len(rejected)} sources or files were refused, as said above; the view ingest_files keeps the reasons")
-    return 1 if rejected else 0
+    n_of = Counter(file.status for file in outcome.files)
+    if n_of["rejected"]:
+        tell(
+            f"{n_of['rejected']} sources or files were refused, as said above; the view ingest_files keeps the reasons"
+        )
+    if n_of["unreachable"]:
+        tell(f"{n_of['unreachable']} sources or objects could not be reached, as said above: run again")
+    return exit_code(outcome.files)
 
 
 def _days(options: argparse.Namespace) -> list[date] | None:

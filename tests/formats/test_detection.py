@@ -13,6 +13,7 @@ import pytest
 
 from pipelines.detection import HEAD_BYTES, HEAD_LINES, Recognition, recognise
 from pipelines.errors import RejectedFileError
+from pipelines.inbox import LocalFile
 from tests.place import Place, as_bytes, request
 
 CANONICAL = as_bytes([request(1)])
@@ -27,7 +28,7 @@ BANNER = b"INFO:     Started server process [7]\n\n"
 def told(tmp_path: Path, content: bytes) -> Recognition:
     path = tmp_path / "log"
     path.write_bytes(content)
-    return recognise(path)
+    return recognise(LocalFile(path))
 
 
 def name_of(found: Recognition) -> str | None:
@@ -96,9 +97,9 @@ def parquet(path: Path, columns: dict[str, Any]) -> Path:
 
 
 def test_parquet_is_told_by_its_columns(tmp_path: Path) -> None:
-    found = recognise(parquet(tmp_path / "a", {"timestamp": ["x"], "input_tokens": [1], "more": [2]}))
+    found = recognise(LocalFile(parquet(tmp_path / "a", {"timestamp": ["x"], "input_tokens": [1], "more": [2]})))
     assert name_of(found) == "canonical_parquet"
-    found = recognise(parquet(tmp_path / "b", {"timestamp": ["x"], "tokens": [1]}))
+    found = recognise(LocalFile(parquet(tmp_path / "b", {"timestamp": ["x"], "tokens": [1]})))
     assert found == Recognition(None, "Parquet with the columns timestamp, tokens")
 
 
@@ -106,7 +107,7 @@ def test_half_a_parquet_file_is_refused_not_described(tmp_path: Path) -> None:
     path = parquet(tmp_path / "a", {"timestamp": ["x"], "input_tokens": [1]})
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(RejectedFileError, match="parquet_not_readable"):
-        recognise(path)
+        recognise(LocalFile(path))
 
 
 def test_files_of_any_kind_are_read_without_naming_their_format(

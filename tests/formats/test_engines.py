@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pipelines.detection import recognise
+from pipelines.inbox import LocalFile
 from tests.conftest import REPO
 from tests.place import Place
 
@@ -96,7 +97,7 @@ def test_a_log_becomes_the_requests_and_refusals_it_was_written_for(engine: str,
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_log_is_told_from_others_by_how_it_begins(engine: str) -> None:
-    told = recognise(log_of(engine))
+    told = recognise(LocalFile(log_of(engine)))
     assert told.format, told.found
     assert told.format.name == engine
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pipelines.detection import recognise
+from pipelines.inbox import LocalFile
 from pipelines.queries import load
 from pipelines.times import to_us
 from tests.conftest import REPO
@@ -96,7 +97,7 @@ def test_a_file_becomes_the_table_typed_in_by_hand(place: Place, name: str) -> N
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_file_is_told_from_every_other_format_by_how_it_begins(name: str) -> None:
-    told = recognise(log_of(name))
+    told = recognise(LocalFile(log_of(name)))
     assert told.format, told.found
     assert told.format.name == name
 

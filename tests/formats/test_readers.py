@@ -19,6 +19,7 @@ import pytest
 from pipelines import readers
 from pipelines.errors import RejectedFileError
 from pipelines.formats import formats
+from pipelines.inbox import LocalFile
 from pipelines.ingest import FileOutcome
 from pipelines.lines import BLOCK_BYTES, Block, content_sha256
 from pipelines.readers import READERS, read_records
@@ -30,7 +31,7 @@ CSV = "csv request_id"
 
 
 def blocks(path: Path, reader: str) -> Iterator[Block]:
-    return read_records(reader, path, content_sha256(path))
+    return read_records(reader, LocalFile(path), content_sha256(LocalFile(path)))
 
 
 def records(path: Path, reader: str) -> list[Any]:
@@ -81,7 +82,7 @@ def test_a_cut_gzip_is_refused_whole(tmp_path: Path, reader: str) -> None:
     whole = gzip.compress(("[" + ",".join(['{"a": 1}'] * 5000) + "]").encode())
     path = written(tmp_path, whole[:-20])
     with pytest.raises(RejectedFileError, match="gzip_truncated"):
-        list(read_records(reader, path, "unknown"))
+        list(read_records(reader, LocalFile(path), "unknown"))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_a_cut_gzip_is_refused_whole(tmp_path: Path, reader: str) -> None:
 def test_a_file_that_is_no_longer_what_was_hashed_is_refused(tmp_path: Path, reader: str, content: bytes) -> None:
     path = written(tmp_path, content)
     with pytest.raises(RejectedFileError, match="changed_while_reading"):
-        list(read_records(reader, path, "another"))
+        list(read_records(reader, LocalFile(path), "another"))
 
 
 def test_nothing_is_loaded_of_a_file_whose_end_is_faulty(place: Place) -> None:
@@ -308,9 +309,9 @@ def test_parquet_is_read_by_batches(tmp_path: Path) -> None:
     n_rows = 20_000
     content = parquet({"a": [f"{n:05}" * 200 for n in range(n_rows)]}, row_group_size=n_rows)
     path = written(tmp_path, content)
-    expected = content_sha256(path)
+    expected = content_sha256(LocalFile(path))
     tracemalloc.start()
-    sizes = [block.lines.num_rows for block in read_records("parquet", path, expected)]
+    sizes = [block.lines.num_rows for block in read_records("parquet", LocalFile(path), expected)]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert sum(sizes) == n_rows
@@ -323,9 +324,9 @@ def test_a_large_text_that_parquet_keeps_once_is_not_spelt_out_for_every_row_at_
     column = pa.DictionaryArray.from_arrays(pa.array([0] * n_rows, pa.int32()), pa.array([text]))
     path = written(tmp_path, parquet({"a": column}))
     assert path.stat().st_size < 1_000_000
-    expected = content_sha256(path)
+    expected = content_sha256(LocalFile(path))
     tracemalloc.start()
-    n_read = sum(block.lines.num_rows for block in read_records("parquet", path, expected))
+    n_read = sum(block.lines.num_rows for block in read_records("parquet", LocalFile(path), expected))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert n_read == n_rows
@@ -412,7 +413,7 @@ def test_a_bomb_of_a_document_is_refused_before_it_is_unpacked(tmp_path: Path, m
     path = written(tmp_path, gzip.compress(b" " * (48 << 20)))
     tracemalloc.start()
     with pytest.raises(RejectedFileError, match="document_too_large"):
-        list(read_records("documents", path, "unknown"))
+        list(read_records("documents", LocalFile(path), "unknown"))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 40 << 20

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pipelines.detection import recognise
+from pipelines.inbox import LocalFile
 from pipelines.plugins import vllm_logger
 from pipelines.plugins.vllm_logger import RequestLog
 from tests.conftest import REPO
@@ -62,7 +63,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 def test_a_finished_request_is_read_back_as_it_was(engine: Place) -> None:
     RequestLog(CONFIG, 1).record(None, iteration(finished()))
     path = engine.logs / "vllm.jsonl"
-    told = recognise(path)
+    told = recognise(LocalFile(path))
     assert told.format, told.found
     assert told.format.name == "vllm"
     engine.ingest()

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from pipelines import compression, ingest, lines
 from pipelines.compression import decompressed
 from pipelines.errors import RejectedFileError
+from pipelines.inbox import LocalFile
 from tests.place import Place, as_bytes, request
 
 DATA = as_bytes(request(number) for number in range(50))
@@ -30,7 +31,7 @@ WHOLE = gzip.compress(DATA, mtime=0)
 def read(path: Path) -> list[tuple[int, int, bytes | None]]:
     """Line numbers, offsets and texts (None for a line that cannot be read) of all lines but blank ones."""
     found: list[tuple[int, int, bytes | None]] = []
-    for block in lines.read_blocks(path, lines.content_sha256(path)):
+    for block in lines.read_blocks(LocalFile(path), lines.content_sha256(LocalFile(path))):
         rows = block.lines.to_pylist()
         found += [(row["line_number"], row["byte_offset"], row["line"].encode()) for row in rows]
         found += [(fault.line_number, fault.byte_offset, None) for fault in block.faults]
@@ -133,7 +134,7 @@ def test_a_gzip_cut_anywhere_is_refused_as_a_whole(tmp_path: Path) -> None:
     for cut in sorted({2, 3, 5, 9, 10, 11, *range(20, len(WHOLE) - 9, 37), *range(len(WHOLE) - 9, len(WHOLE))}):
         path.write_bytes(WHOLE[:cut])
         with pytest.raises(RejectedFileError, match="gzip_truncated"):
-            lines.content_sha256(path)
+            lines.content_sha256(LocalFile(path))
 
 
 def test_any_flipped_bit_of_a_gzip_is_refused_or_harmless(tmp_path: Path) -> None:
@@ -143,7 +144,7 @@ def test_any_flipped_bit_of_a_gzip_is_refused_or_harmless(tmp_path: Path) -> Non
         position, bit = dice.randrange(len(WHOLE)), 1 << dice.randrange(8)
         path.write_bytes(WHOLE[:position] + bytes([WHOLE[position] ^ bit]) + WHOLE[position + 1 :])
         try:
-            data = b"".join(decompressed(path, lines.BLOCK_BYTES))
+            data = b"".join(decompressed(LocalFile(path), lines.BLOCK_BYTES))
         except RejectedFileError:
             continue
         harmless += 1

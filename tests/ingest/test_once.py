@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from pipelines import ingest
 from pipelines.errors import DiskFullError
-from pipelines.inbox import Found
+from pipelines.inbox import Found, LocalFile
+from pipelines.log_file import LogFile
 from pipelines.warehouse import Writer
 from tests.conftest import REPO
 from tests.place import Place, as_bytes, request
@@ -251,11 +252,11 @@ def test_a_bad_file_does_not_stop_the_others(place: Place) -> None:
 def test_a_file_replaced_between_the_two_passes_is_left_to_the_next_run(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place.write("a.jsonl", as_bytes(ROWS[:6]))
+    path = place.write("a.jsonl", as_bytes(ROWS[:6]))
     look = ingest.part_to_load
 
-    def then_replaced(writer: Writer, path: Path, *arguments: Any, **named: Any) -> Any:
-        found = look(writer, path, *arguments, **named)
+    def then_replaced(writer: Writer, log: LogFile, *arguments: Any, **named: Any) -> Any:
+        found = look(writer, log, *arguments, **named)
         path.write_bytes(as_bytes(ROWS[::-1]))
         return found
 
@@ -297,7 +298,7 @@ def test_a_load_that_fails_half_way_leaves_nothing_to_be_seen(
 
 def test_a_file_gone_between_listing_and_reading_is_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     path = place.write("a.jsonl", DATA)
-    monkeypatch.setattr("pipelines.ingest.find_files", lambda *_: Found((path,)))
+    monkeypatch.setattr("pipelines.ingest.find_files", lambda *_: Found((LocalFile(path),)))
     path.unlink()
     (outcome,) = place.ingest()
     assert outcome.status == "deferred"
