@@ -91,7 +91,7 @@ select
   record.queue_ms,
   record.prefill_ms,
   record.ttft_ms,
-  coalesce(record.e2e_ms, record.latency_ms, record.duration_ms) as e2e_ms,
+  coalesce(record.e2e_ms, record['latency_ms'], record.duration_ms) as e2e_ms,
   coalesce(
     record.status_code,
     record.status,

@@ -12,6 +12,7 @@ from backports import zstd
 from pipelines import compression, lines
 from pipelines.compression import decompressed
 from pipelines.errors import RejectedFileError
+from pipelines.inbox import LocalFile
 from tests.place import Place, as_bytes, request
 
 DATA = as_bytes(request(number) for number in range(50))
@@ -97,7 +98,7 @@ def test_any_flipped_bit_of_a_zstd_file_is_refused_or_harmless(tmp_path: Path) -
         position, bit = dice.randrange(4, len(WHOLE)), 1 << dice.randrange(8)
         path.write_bytes(WHOLE[:position] + bytes([WHOLE[position] ^ bit]) + WHOLE[position + 1 :])
         try:
-            data = b"".join(decompressed(path, lines.BLOCK_BYTES))
+            data = b"".join(decompressed(LocalFile(path), lines.BLOCK_BYTES))
         except RejectedFileError:
             continue
         assert data == DATA, position

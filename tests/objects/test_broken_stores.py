@@ -184,7 +184,7 @@ def test_an_object_deleted_after_the_listing_is_said(place: Place, s3: Bucket, r
     watch(place, s3)
     relay.before = lambda asked: None if "list-type" in asked.path else s3.delete("logs/a.jsonl")
     outcome = one_of(place)
-    assert (outcome.status, outcome.detail.partition(":")[0]) == ("rejected", "file_missing")
+    assert (outcome.status, outcome.detail.partition(":")[0]) == ("deferred", "file_missing")
 
 
 def test_an_object_that_is_no_log_is_rejected_and_recorded_as_a_file_is(place: Place, bucket: Bucket) -> None:
