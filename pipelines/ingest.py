@@ -10,12 +10,15 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from pipelines import lines
+from pipelines.contradictions import refuse_contradictions
+from pipelines.declarations import Declarations
+from pipelines.display import shown
 from pipelines.errors import RejectedFileError, UsageError
 from pipelines.faults import reach
 from pipelines.formats import formats
@@ -34,6 +37,10 @@ CLOCK_SKEW_US = 600_000_000
 RULES_VERSION = 1
 """Raised when a change of the rules lets in lines that were refused before: those are then judged again."""
 
+MANY_REQUESTS = 1000
+"""From this many requests without a hit on, a cache is not unlucky but off or not reported: somebody is told."""
+MAX_REMARKS = 3
+
 MARTS_BY_HOUR = ("hourly_hit_rate", "hit_rate_histogram", "busy_periods")
 
 
@@ -50,6 +57,8 @@ class FileOutcome:
     n_duplicates: int | None = None
     n_quarantined: int | None = None
     n_blank: int | None = None
+    remarks: tuple[str, ...] = ()
+    """What a person should know about a file that was loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +80,10 @@ class _Reading:
     def fingerprint(self) -> str:
         """What decides how a line is judged: a refused line deserves another look when this changes."""
         source = self.source
-        settings = [RULES_VERSION, source.format, source.deployment, source.timezone, source.epoch_unit]
+        settings = [
+            RULES_VERSION, source.format, source.deployment, source.timezone, source.epoch_unit, source.latency_unit,
+            source.input_tokens, source.ttft_basis, source.cached_basis, sorted(source.columns.items()),
+        ]  # fmt: skip
         return hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
 
     def manifest(self) -> dict[str, Any]:
@@ -143,6 +155,7 @@ def describe(outcome: FileOutcome) -> str:
     return (
         f"{name}: {outcome.n_lines:,} lines = {outcome.n_loaded:,} loaded + {outcome.n_duplicates:,} duplicates "
         f"+ {outcome.n_quarantined:,} quarantined{detail} + {outcome.n_blank:,} blank"
+        + "".join(f"; {remark}" for remark in outcome.remarks)
     )
 
 
@@ -164,11 +177,13 @@ def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days
             return FileOutcome(reading.name, "already_loaded", f"same content as {known[0]['path']}")
         # Staging is temporary and stays outside the commit: inside, every block would be kept until the end.
         n_lines, n_blank = _stage(writer, reading, sha256)
+        remarks = _examine(writer, reading)
         reach("file_staged")
         with writer.transaction():
             if known and known[0]["status"] == "loaded":
                 return _reread(writer, reading, sha256, window_days)
-            return _load(writer, reading, sha256, window_days, n_lines, n_blank)
+            outcome = _load(writer, reading, sha256, window_days, n_lines, n_blank)
+            return replace(outcome, remarks=remarks)
     except RejectedFileError as fault:
         with writer.transaction():
             _reject(writer, reading, fault)
@@ -241,8 +256,9 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
     """
     source, log_format = reading.source, formats()[reading.source.format]
     writer.run("ingest/clear_staged")
+    declared = Declarations(writer, source, log_format)
     n_lines = n_blank = 0
-    for block in read_records(log_format.reader, reading.path, sha256):
+    for block in read_records(log_format.reader, reading.path, sha256, source.columns):
         n_lines += block.n_lines
         n_blank += block.n_blank
         writer.insert_rows(
@@ -254,21 +270,37 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
         )
         with writer.registered("lines", block.lines):
             writer.run(_line_rule(writer))
-            writer.create_view("mapped", log_format.query)
+            declared.map_lines()
             writer.insert(
                 "staged",
                 "ingest/judged",
                 deployment=source.deployment,
                 epoch_unit=source.epoch_unit or log_format.epoch_unit,
-                naive_is_utc=source.timezone == "UTC",
+                naive_is_utc=source.timezone is not None,
                 latest_us=to_us(reading.now) + CLOCK_SKEW_US,
-                ttft_basis=log_format.ttft_basis,
-                cached_basis=log_format.cached_basis,
+                ttft_basis=source.ttft_basis or log_format.ttft_basis,
+                cached_basis=source.cached_basis or log_format.cached_basis,
                 source_name=source.name,
                 source_file=reading.name,
                 source_sha256=sha256,
             )
+    declared.require_columns()
     return n_lines, n_blank + writer.change("ingest/drop_other_lines")
+
+
+def _examine(writer: Writer, reading: _Reading) -> tuple[str, ...]:
+    """Refuse a staged file that is not what its source says; mend what is known to be meant; return what to tell."""
+    source, log_format = reading.source, formats()[reading.source.format]
+    refuse_contradictions(writer, source, log_format, to_us(reading.now) + CLOCK_SKEW_US)
+    n_whole = writer.change("ingest/drop_whole_ttft")
+    remarks = [f"{n_whole:,} responses came whole: their end is no time to first token"] if n_whole else []
+    for row in writer.rows("ingest/silent_caches", min_requests=MANY_REQUESTS)[:MAX_REMARKS]:
+        remarks.append(
+            f"none of {row['n_requests']:,} requests of {shown(row['deployment'])} "
+            + ("hit the cache: is it on?" if row["n_reported"] else "reports cached_tokens: are they logged?")
+            + f" To have them: {log_format.switch_on}"
+        )
+    return tuple(remarks)
 
 
 def _line_rule(writer: Writer) -> str:

@@ -16,9 +16,10 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -45,10 +46,15 @@ Record = tuple[int, int, str]
 """Line number, byte offset and JSON text."""
 
 
-def read_records(reader: str, path: Path, expected_sha256: str) -> Iterator[Block]:
-    """Yield the file's records as `reader`, the header's text, says; raise RejectedFileError as `lines` does."""
+def read_records(
+    reader: str, path: Path, expected_sha256: str, columns: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Block]:
+    """Yield the file's records as `reader`, the header's text, says; raise RejectedFileError as `lines` does.
+
+    `columns` are the names that this file has for those of the header.
+    """
     name, *arguments = reader.split()
-    return READERS[name](path, expected_sha256, arguments)
+    return READERS[name](path, expected_sha256, [columns.get(argument, argument) for argument in arguments])
 
 
 def _read_lines(path: Path, expected_sha256: str, _arguments: Sequence[str]) -> Iterator[Block]:

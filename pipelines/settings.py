@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+import zoneinfo
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from pipelines.errors import UsageError
 from pipelines.formats import formats
 
 NonEmpty = Annotated[str, Field(min_length=1, max_length=256)]
+AS_LOGGED = "as_logged"
 Price = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -43,10 +45,20 @@ class SourceSettings(_Section):
     path: NonEmpty
     deployment: NonEmpty | None = None
     """Deployment of the lines that name none themselves."""
-    timezone: Literal["UTC"] | None = None
-    """Zone of time stamps without an offset; without this key such lines are quarantined."""
+    timezone: NonEmpty | None = None
+    """Zone (IANA name) of time stamps without an offset; without this key such lines are quarantined."""
     epoch_unit: Literal["s", "ms", "us", "ns"] | None = None
     """Unit of time stamps that are numbers; without this key such lines are quarantined: units are never guessed."""
+    latency_unit: Literal["s", "ms", "us", "ns", "as_logged"] | None = None
+    """Unit of the log's durations whatever their names end in, or the format's own (`as_logged`): not doubted then."""
+    input_tokens: Literal["inclusive", "exclusive"] | None = None
+    """Whether the log's count of input tokens includes the cached and the written ones."""
+    ttft_basis: Literal["engine", "gateway", "client"] | None = None
+    """Where the time to first token is taken."""
+    cached_basis: Literal["measured", "predicted", "simulated"] | None = None
+    """Where the count of cached tokens comes from."""
+    columns: dict[NonEmpty, NonEmpty] = Field(default_factory=dict)
+    """The log's own names (in JSON lines: paths) of columns of the canonical format."""
 
     @model_validator(mode="after")
     def _known_format(self) -> SourceSettings:
@@ -54,6 +66,36 @@ class SourceSettings(_Section):
             raise ValueError(
                 f"unknown format {self.format!r}{nearest(self.format, formats())}; see `valleywatch formats`"
             )
+        return self
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, name: str | None) -> str | None:
+        # "localtime" is whatever the machine at hand is set to.
+        if name is not None and name not in zoneinfo.available_timezones() - {"localtime"}:
+            known = nearest(name, zoneinfo.available_timezones())
+            raise ValueError(f"must be a zone of the IANA database, such as Europe/Berlin or UTC{known}")
+        return name
+
+    @model_validator(mode="after")
+    def _left_open_by_the_format(self) -> SourceSettings:
+        if self.format not in formats():
+            return self
+        log_format = formats()[self.format]
+        for key in ("latency_unit", "input_tokens", "ttft_basis", "cached_basis"):
+            if getattr(self, key) not in (None, AS_LOGGED) and key not in log_format.left_open:
+                raise ValueError(
+                    f"{key} = {getattr(self, key)!r}: what writes {self.format!r} fixes it: remove the key"
+                )
+        if self.columns and not log_format.columns:
+            raise ValueError(
+                f"columns: the format {self.format!r} knows its producer's names; only canonical, canonical_csv and "
+                "canonical_parquet take others"
+            )
+        for name, own in self.columns.items():
+            if name not in log_format.columns:
+                raise ValueError(f"columns.{name}: no column of {self.format!r}{nearest(name, log_format.columns)}")
+            log_format.pointer(own)
         return self
 
 

@@ -241,6 +241,10 @@ class Writer:
         """Make the temporary view `view` of `sql/<name>.sql`."""
         self._connection.execute(f"create or replace temp view {view} as {queries.load(name).text}")
 
+    def declare(self, variable: str, value: Any) -> None:
+        """Set a variable that statements of this session read with getvariable()."""
+        self._connection.execute(f"set variable {variable} = $value", {"value": value})
+
     def open_lake(self, files: Iterable[str]) -> None:
         """Point the views `lake` and `requests` at exactly these files of the lake (relative paths)."""
         self._connection.execute(f"create or replace temp view lake as {_lake_sql(self.folder, files)}")

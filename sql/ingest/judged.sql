@@ -1,6 +1,6 @@
 -- name: ingest/judged
 -- grain: one line; reason is NULL for a request that may be loaded
--- params: deployment VARCHAR (where the line names none), epoch_unit VARCHAR (s, ms, us, ns or NULL),
+-- params: deployment VARCHAR (where the line names none; without it, its model), epoch_unit VARCHAR (s, ms, us, ns or NULL),
 --         naive_is_utc BOOLEAN, latest_us BIGINT (later arrivals are refused), ttft_basis VARCHAR,
 --         cached_basis VARCHAR, source_name VARCHAR, source_file VARCHAR, source_sha256 VARCHAR
 -- reads: mapped (a format's lines): JSON values under canonical names; line_fault, is_request and kind of the line
@@ -12,7 +12,7 @@ with shaped as (
     case when starts_with(arrived::varchar, '"') then name_text(arrived) end as arrived_text,
     case when not is_absent(arrived) and json_type(arrived) in ('UBIGINT', 'BIGINT', 'DOUBLE') then arrived::varchar end
       as arrived_number,
-    coalesce(name_text(deployment), $deployment) as deployment_name,
+    coalesce(name_text(deployment), $deployment, name_text(model)) as deployment_name,
     case
       when is_absent(status) then null
       when json_type(status) in ('VARCHAR', 'UBIGINT', 'BIGINT', 'BOOLEAN') then lower(status ->> '$')
