@@ -20,11 +20,8 @@ UNITS_NS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 MAX_NAMED = 3
 """Deployments and lines that a message names."""
 
-_TYPICAL_US = {
-    "first_token_too_soon": 500_000, "first_token_too_late": 500_000, "prompt_too_fast": 500_000,
-    "output_too_fast": 20_000, "output_too_slow": 20_000, "end_too_soon": 5_000_000,
-}  # fmt: skip
-"""What the durations of a served request are about: the unit that brings the log nearest to it is the likely one."""
+_USUAL_US = {"first_token_too_late": 500_000, "output_too_slow": 20_000}
+"""What is usual where a log looks too slow: of two smaller units the likely one brings it nearer to this."""
 _SPEEDS = {
     "first_token_too_soon": "have their first token within 1 ms",
     "first_token_too_late": "wait over an hour for their first token",
@@ -75,26 +72,22 @@ def _refuse_inclusive(rows: list[dict[str, Any]], source: SourceSettings) -> Non
 
 
 def _refuse_latency_unit(row: dict[str, Any], says: str, log_format: Format) -> None:
-    likely = min(UNITS_NS, key=lambda unit: _distance(row, unit))
-    if likely == "ms":
-        remedy = "no other unit makes them usual"
-    elif "latency_unit" in log_format.left_open:
-        remedy = (
-            f'they look like {likely} read as ms: set latency_unit = "{likely}" in the source (--latency-unit {likely})'
-        )
+    likely = "s" if row["contradiction"] not in _USUAL_US else min(("us", "ns"), key=lambda unit: _distance(row, unit))
+    if "latency_unit" in log_format.left_open:
+        remedy = f'set latency_unit = "{likely}" in the source (--latency-unit {likely})'
     else:
-        remedy = f"they look like {likely} read as ms: the producer may have changed the unit of a field"
+        remedy = "it seems that the producer changed the unit of a field"
     raise RejectedFileError(
         "latency_unit_implausible",
-        f"{_evidence(row)} {says}, which nothing that serves does; {remedy}; where the times are right, set "
-        f'latency_unit = "{AS_LOGGED}"',
+        f"{_evidence(row)} {says}, which nothing that serves does: they look like {likely} read as ms; {remedy}; where "
+        f'the times are right, set latency_unit = "{AS_LOGGED}"',
     )
 
 
 def _distance(row: dict[str, Any], unit: str) -> float:
     """Return how far from usual the durations would be, as a power of e, if what was read as ms is in `unit`."""
     value_us = max(row["median_us"], 1) * UNITS_NS[unit] / UNITS_NS["ms"]
-    return abs(math.log(value_us / _TYPICAL_US[row["contradiction"]]))
+    return abs(math.log(value_us / _USUAL_US[row["contradiction"]]))
 
 
 def _refuse_order(row: dict[str, Any]) -> None:

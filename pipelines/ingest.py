@@ -293,7 +293,7 @@ def _examine(writer: Writer, reading: _Reading) -> tuple[str, ...]:
     source, log_format = reading.source, formats()[reading.source.format]
     refuse_contradictions(writer, source, log_format, to_us(reading.now) + CLOCK_SKEW_US)
     n_whole = writer.change("ingest/drop_whole_ttft")
-    remarks = [f"{n_whole:,} responses came whole: their end is no time to first token"] if n_whole else []
+    remarks = [f"time to first token unknown where it was the end of a whole response: {n_whole:,}"] if n_whole else []
     for row in writer.rows("ingest/silent_caches", min_requests=MANY_REQUESTS)[:MAX_REMARKS]:
         remarks.append(
             f"none of {row['n_requests']:,} requests of {shown(row['deployment'])} "

@@ -202,6 +202,14 @@ def load_settings(path: Path) -> Settings:
         raise UsageError(f"{path} cannot be used:\n{faults}") from None
 
 
+def source_from(values: dict[str, Any]) -> SourceSettings:
+    """Return a source described by hand; raise UsageError that lists every fault."""
+    try:
+        return SourceSettings.model_validate(values)
+    except ValidationError as error:
+        raise UsageError("\n".join(_fault(fault).removeprefix(": ") for fault in error.errors())) from None
+
+
 def _as_tuples(document: dict[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in document.items()}
 

@@ -64,7 +64,7 @@ def _only(paths: list[Path]) -> Path:
 
 def read_sweep(path: Path, format_name: str | None) -> tuple[pl.DataFrame, str]:
     """Return hit_rate, input_tokens and busy_s of the sweep's successful requests, and which time busy_s is."""
-    source = source_for(path, format_name, "sweep")
+    source = source_for(path, {"format": format_name, "deployment": "sweep"})
     with tempfile.TemporaryDirectory(prefix="valleywatch-fit-") as scratch:
         warehouse = Warehouse(Path(scratch))
         with warehouse.writer() as writer:
