@@ -29,7 +29,7 @@ from pipelines import queries
 from pipelines.errors import BusyError, DiskFullError, QueryError, UsageError, ValleywatchError
 from pipelines.faults import reach
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 KEPT_SNAPSHOTS = 3
 """Published snapshots kept, the newest included: a reader that opened an older one can finish its work."""
 

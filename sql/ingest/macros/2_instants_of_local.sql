@@ -6,10 +6,13 @@
 -- why: a time that clocks skip or show twice must be seen, where timezone() takes the next best one. Offsets in force a day
 --      before and a day after are the only ones in question: no zone changes its offset twice in two days
 create or replace temp macro instants_of_local(local_us, zone) as
-  list_filter(
-    list_distinct([
-      local_us - local_offset_us(local_us - 86400000000, zone),
-      local_us - local_offset_us(local_us + 86400000000, zone)
-    ]),
-    lambda instant: local_offset_us(instant, zone) = local_us - instant
-  )
+  case
+    when local_us is not null
+      then list_filter(
+        list_distinct([
+          local_us - local_offset_us(local_us - 86400000000, zone),
+          local_us - local_offset_us(local_us + 86400000000, zone)
+        ]),
+        lambda instant: local_offset_us(instant, zone) = local_us - instant
+      )
+  end
