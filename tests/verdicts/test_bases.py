@@ -29,20 +29,18 @@ def source(name: str, basis: Basis) -> str:
     )
 
 
-def lines(prefix: str, **changes: Any) -> list[dict[str, Any]]:
-    return [request(f"{prefix}-{row['number']}", **(row | changes)) for row in ROWS]
-
-
-def slower(prefix: str) -> list[dict[str, Any]]:
-    """The same traffic as somebody farther away sees it: all times ten times as long."""
-    return [request(f"{prefix}-{row['number']}", **(row | {"ttft_ms": row["ttft_ms"] * 10})) for row in ROWS]
+def lines(prefix: str, *, times: int = 1) -> list[dict[str, Any]]:
+    """The traffic of ROWS as it is seen from somewhere, all times so many times as long."""
+    return [
+        request(**row) | {"request_id": f"{prefix}-{row['number']}", "ttft_ms": row["ttft_ms"] * times} for row in ROWS
+    ]
 
 
 def settled(folder: Path, *, better: Basis, worse: Basis | None) -> Place:
     place = Place(folder, source("better", better) + (source("worse", worse) if worse else "") + PRICE)
     place.write("better.jsonl", lines("b"))
     if worse:
-        place.write("worse.jsonl", slower("w"))
+        place.write("worse.jsonl", lines("w", times=10))
     place.settle()
     return place
 
