@@ -142,3 +142,21 @@ def test_no_value_anywhere_in_a_record_stops_its_neighbours(
     assert file["lines"] == file["loaded"] + file["duplicates"] + file["quarantined"] + file["blank"]
     assert file["loaded"] > 0
     assert place.rows("select * from requests where cached_tokens > input_tokens or input_tokens < 0") == []
+
+
+NAMED_BY_THE_LINE = {"litellm_spend": "model_group", "litellm_standard": "model_group", "bedrock": "inference-profile/"}
+"""Formats whose lines can name a deployment beside the model, and the text that shows it."""
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "openai_usage"])
+def test_the_deployment_of_the_source_comes_before_the_model_and_after_the_lines_own(place: Place, name: str) -> None:
+    log = (FOLDER / name / "log.jsonl").read_bytes()
+    path = place.write("log.jsonl", log)
+    assert place.valleywatch("ingest", str(path), "--format", name, "--deployment", "mine") == 0
+    with place.warehouse.writer() as writer:
+        writer.publish()
+    lines = log.decode().splitlines()
+    own = NAMED_BY_THE_LINE.get(name)
+    for row in place.rows("select source_line, deployment from requests"):
+        names_it = own is not None and own in lines[row["source_line"] - 1]
+        assert (row["deployment"] != "mine") is names_it

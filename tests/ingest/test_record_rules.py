@@ -258,6 +258,13 @@ CASES = [
     name("deployment", json.dumps("é" * 256), {"deployment": "é" * 256}),
     Case("a deployment given by the source", {"deployment": "s"}, {"deployment": GONE}, option='deployment = "s"'),
     Case("a deployment of the line's own", {"deployment": "pool"}, option='deployment = "s"'),
+    Case("a model and no deployment", {"deployment": "m", "model": "m"}, {"deployment": GONE, "model": '"m"'}),
+    Case(
+        "a model and a deployment given by the source",
+        {"deployment": "s", "model": "m"},
+        {"deployment": GONE, "model": '"m"'},
+        option='deployment = "s"',
+    ),
     *(
         name(key, text, reason)
         for key in ("request_id", "deployment", "instance", "model", "session_id")
