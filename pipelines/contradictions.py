@@ -17,9 +17,19 @@ from pipelines.times import FIRST_DAY, US_PER_DAY, to_day_index
 from pipelines.warehouse import Writer
 
 UNITS_NS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
+MANY_REQUESTS = 1000
+"""From this many requests on, what never happens in them is no bad luck: somebody is told."""
 MAX_NAMED = 3
-"""Deployments and lines that a message names."""
+"""Deployments that a message names, and remarks that a file gets."""
 
+_LIKELY = {
+    "first_token_too_soon": "s",
+    "prompt_too_fast": "s",
+    "output_too_fast": "s",
+    "end_too_soon": "s",
+    "over_a_day": "ns",
+}
+"""The unit a log is likely in where only one would make it usual."""
 _USUAL_US = {"first_token_too_late": 500_000, "output_too_slow": 20_000}
 """What is usual where a log looks too slow: of two smaller units the likely one brings it nearer to this."""
 _SPEEDS = {
@@ -29,6 +39,7 @@ _SPEEDS = {
     "output_too_fast": "make over 25,000 output tokens a second each",
     "output_too_slow": "take over 5 s for each output token",
     "end_too_soon": "end within 1 ms",
+    "over_a_day": "take over a day",
 }
 
 
@@ -72,7 +83,7 @@ def _refuse_inclusive(rows: list[dict[str, Any]], source: SourceSettings) -> Non
 
 
 def _refuse_latency_unit(row: dict[str, Any], says: str, log_format: Format) -> None:
-    likely = "s" if row["contradiction"] not in _USUAL_US else min(("us", "ns"), key=lambda unit: _distance(row, unit))
+    likely = _LIKELY.get(row["contradiction"]) or min(("us", "ns"), key=lambda unit: _distance(row, unit))
     if "latency_unit" in log_format.left_open:
         remedy = f'set latency_unit = "{likely}" in the source (--latency-unit {likely})'
     else:
@@ -86,7 +97,7 @@ def _refuse_latency_unit(row: dict[str, Any], says: str, log_format: Format) -> 
 
 def _distance(row: dict[str, Any], unit: str) -> float:
     """Return how far from usual the durations would be, as a power of e, if what was read as ms is in `unit`."""
-    value_us = max(row["median_us"], 1) * UNITS_NS[unit] / UNITS_NS["ms"]
+    value_us = max(row["least_us"], 1) * UNITS_NS[unit] / UNITS_NS["ms"]
     return abs(math.log(value_us / _USUAL_US[row["contradiction"]]))
 
 
@@ -124,3 +135,21 @@ def _epoch_unit_that_fits(span: dict[str, Any], unit: str, from_us: int, latest_
 def _evidence(row: dict[str, Any]) -> str:
     lines = ", ".join(str(number) for number in row["first_lines"])
     return f"{row['n_lines']:,} of {row['of_lines']:,} lines (the first: {lines})"
+
+
+def remarks_on(writer: Writer, source: SourceSettings, log_format: Format) -> list[str]:
+    """Return what a person should know of staged lines that contradict nothing and are odd all the same."""
+    odd = []
+    for row in writer.rows("ingest/silent_caches", min_requests=MANY_REQUESTS):
+        what = "hit the cache: is it on?" if row["n_reported"] else "reports cached_tokens: are they logged?"
+        odd.append(
+            f"none of {row['n_requests']:,} requests of {shown(row['deployment'])} {what} "
+            f"To have them: {log_format.switch_on}"
+        )
+    if source.input_tokens == "exclusive":
+        odd += [
+            f"of {row['n_requests']:,} hits of {shown(row['deployment'])} none exceeds the logged input and "
+            f"{row['n_close']:,} come close: does it include them after all?"
+            for row in writer.rows("ingest/never_over_half", min_requests=MANY_REQUESTS)
+        ]
+    return odd[:MAX_NAMED]

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from pipelines import lines
-from pipelines.contradictions import refuse_contradictions
+from pipelines.contradictions import refuse_contradictions, remarks_on
 from pipelines.declarations import Declarations
-from pipelines.display import shown
 from pipelines.errors import RejectedFileError, UsageError
 from pipelines.faults import reach
 from pipelines.formats import formats
@@ -34,12 +33,8 @@ MIN_REJECTS = 100
 CLOCK_SKEW_US = 600_000_000
 """Arrivals up to ten minutes ahead of this machine's clock are taken for clock skew, later ones are refused."""
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Raised when a change of the rules lets in lines that were refused before: those are then judged again."""
-
-MANY_REQUESTS = 1000
-"""From this many requests without a hit on, a cache is not unlucky but off or not reported: somebody is told."""
-MAX_REMARKS = 3
 
 MARTS_BY_HOUR = ("hourly_hit_rate", "hit_rate_histogram", "busy_periods")
 
@@ -294,13 +289,7 @@ def _examine(writer: Writer, reading: _Reading) -> tuple[str, ...]:
     refuse_contradictions(writer, source, log_format, to_us(reading.now) + CLOCK_SKEW_US)
     n_whole = writer.change("ingest/drop_whole_ttft")
     remarks = [f"time to first token unknown where it was the end of a whole response: {n_whole:,}"] if n_whole else []
-    for row in writer.rows("ingest/silent_caches", min_requests=MANY_REQUESTS)[:MAX_REMARKS]:
-        remarks.append(
-            f"none of {row['n_requests']:,} requests of {shown(row['deployment'])} "
-            + ("hit the cache: is it on?" if row["n_reported"] else "reports cached_tokens: are they logged?")
-            + f" To have them: {log_format.switch_on}"
-        )
-    return tuple(remarks)
+    return (*remarks, *remarks_on(writer, source, log_format))
 
 
 def _line_rule(writer: Writer) -> str:

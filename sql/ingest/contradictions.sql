@@ -1,5 +1,5 @@
 -- name: ingest/contradictions
--- grain: contradiction between the staged file as a whole and how it was read; median_us is the typical value it shows in
+-- grain: contradiction between the staged file as a whole and how it was read; least_us is the smallest value it shows in
 -- params: doubts_units BOOLEAN (false where the source declares its unit itself), from_us BIGINT, to_us BIGINT (plausible
 --         arrivals)
 -- reads: staged
@@ -93,6 +93,15 @@ with observed as (
   where $doubts_units and reason is null and outcome = 'ok' and ttft_us is not null
   union all
   select
+    'over_a_day',
+    null,
+    source_line,
+    reason is not null,
+    null
+  from staged
+  where $doubts_units and (reason is null or reason = 'latency_over_a_day')
+  union all
+  select
     'arrivals_out_of_range',
     null,
     source_line,
@@ -111,7 +120,7 @@ counted as (
     count(*) filter (where is_against)::bigint as n_lines,
     count(*)::bigint as of_lines,
     min_by(source_line, source_line, 3) filter (where is_against) as first_lines,
-    median(value_us) filter (where is_against)::bigint as median_us
+    min(value_us) filter (where is_against)::bigint as least_us
   from observed
   group by contradiction, deployment
 )
@@ -122,7 +131,7 @@ select
   n_lines,
   of_lines,
   first_lines,
-  median_us
+  least_us
 from counted
 where
   case

@@ -123,6 +123,17 @@ def test_a_format_that_tells_by_line_is_overruled_by_what_is_declared(place: Pla
     assert found == [{"input_tokens": 300, "cached_tokens": 200}, {"input_tokens": 500, "cached_tokens": 200}]
 
 
+@pytest.mark.parametrize(("n_lines", "most", "is_told"), [(1000, 950, True), (999, 950, False), (1000, 850, False)])
+def test_hits_that_never_exceed_what_is_said_to_leave_them_out_are_told(
+    place: Place, n_lines: int, most: int, is_told: bool
+) -> None:
+    rows = [request(n, cached_tokens=100 + n % (most - 99)) for n in range(n_lines)]
+    outcome = ingested(place, rows, 'input_tokens = "exclusive"\n')
+    assert outcome.n_loaded == n_lines
+    assert bool(outcome.remarks) is is_told
+    assert not is_told or "does it include them after all?" in outcome.remarks[0]
+
+
 # Units of durations
 
 
@@ -188,6 +199,27 @@ def test_times_that_are_right_can_be_said_to_be(place: Place) -> None:
     assert 'latency_unit = "as_logged"' in str(refused.detail)
     assert ingested(place, rows, 'latency_unit = "as_logged"\n').n_loaded == 30
     assert place.rows("select min(ttft_us) as low from requests") == [{"low": 200}]
+
+
+def test_nanoseconds_taken_for_milliseconds_take_over_a_day(place: Place) -> None:
+    rows = served("ns")
+    refused = ingested(place, rows)
+    assert str(refused.detail).startswith("latency_unit_implausible: ")
+    assert 'latency_unit = "ns"' in str(refused.detail)
+    assert ingested(place, rows, 'latency_unit = "ns"\n').n_loaded == 30
+
+
+def test_the_command_line_declares_as_well(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    epochs = [row | {"timestamp": 1_795_860_900 + n} for n, row in enumerate(served("s"))]
+    log = str(place.write("a.jsonl", [row | {"input_tokens": 600, "cached_tokens": 700} for row in epochs]))
+    told = []
+    for option in ("--epoch-unit=s", "--input-tokens=exclusive", "--latency-unit=s"):
+        told.append(option)
+        code = place.valleywatch("ingest", log, "--format", "canonical", *told)
+        assert code == (0 if len(told) == 3 else 1)
+    assert "latency_unit_implausible" in capsys.readouterr().err
+    assert place.valleywatch("ingest", "--latency-unit", "s") == 2
+    assert "--latency-unit: this describes the files you name" in capsys.readouterr().err
 
 
 def test_a_few_lines_do_not_tell_a_unit(place: Place) -> None:
