@@ -221,8 +221,10 @@ def _fault(fault: Any) -> str:
     if fault["type"] == "missing":
         return f"{place}: required, but not given"
     if fault["type"] in ("tuple_type", "model_type", "dict_type"):
-        brackets = "[[{}]]" if place.split(".")[0] in ("sources", "prices") else "[{}]"
-        return f"{place}: must be a section, written {brackets.format(place.split('.')[0])}"
+        section = str(fault["loc"][0])
+        brackets = "[[{}]]" if section in ("sources", "prices") else "[{}]"
+        written = "[sources.columns]" if place.endswith(".columns") else brackets.format(section)
+        return f"{place}: must be a section, written {written}"
     if fault["type"].startswith("date_"):
         return f"{place}: must be a date written without quotes, such as 2026-01-01, not {fault['input']!r}"
     if place.endswith("currency"):

@@ -8,6 +8,6 @@ select
   min(arrived_us) as first_us,
   max(arrived_us) as last_us,
   count(*) - count(arrived_us) as n_unread,
-  max(length(regexp_extract(excerpt, '[^0-9.](\d{16}|\d{19})[^0-9.]', 1)))::bigint as n_digits
+  max(length(regexp_extract(excerpt, '[:,]\s*((1[5-9]|2\d)(\d{14}|\d{17}))\s*[,}]', 1)))::bigint as n_digits
 from staged
 where reason in ('timestamp_before_2020', 'timestamp_in_the_future', 'timestamp_not_understood')

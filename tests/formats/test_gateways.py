@@ -145,7 +145,7 @@ def test_no_value_anywhere_in_a_record_stops_its_neighbours(
     assert place.rows("select * from requests where cached_tokens > input_tokens or input_tokens < 0") == []
 
 
-GROUP = r'"model_group": "[^"]'
+GROUP = r'"model_group": ?"[^"]'
 NAMED_BY_THE_LINE = {"litellm_spend": GROUP, "litellm_standard": GROUP, "bedrock": "inference-profile/"}
 """Formats whose lines can name a deployment beside the model, and a pattern that shows it."""
 

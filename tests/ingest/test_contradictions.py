@@ -110,6 +110,23 @@ def test_one_deployment_of_many_is_enough(place: Place) -> None:
     assert "20 of 40 lines (the first: 2001, 2002, 2003) of deployment other" in str(refused.detail)
 
 
+def test_double_counts_of_an_engine_that_is_known_to_include_them_are_quarantined_line_by_line(place: Place) -> None:
+    place.configure(SOURCE.replace("canonical", "sglang_export") + 'deployment = "pool"\n')
+    place.write(
+        "a.jsonl",
+        [
+            {
+                "request_parameters": "{}", "id": f"q-{n}", "request_received_ts": 1_795_860_900 + n,
+                "prompt_tokens": 59_946, "cached_tokens": 122_884 if n < 20 else 40_000, "completion_tokens": 9,
+                "e2e_latency": 3.7,
+            }
+            for n in range(100)
+        ],
+    )  # fmt: skip
+    (outcome,) = place.ingest()
+    assert (outcome.n_loaded, outcome.detail) == (80, "20 cached_exceeds_input")
+
+
 def test_a_format_that_tells_by_line_is_overruled_by_what_is_declared(place: Place) -> None:
     usage = {"prompt_tokens": 300, "completion_tokens": 5, "cache_read_input_tokens": 200}
     line = {"ts": "2026-11-28T10:15:00Z", "id": "r-1", "model": "m", "usage": usage}
