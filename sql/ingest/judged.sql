@@ -1,8 +1,9 @@
 -- name: ingest/judged
 -- grain: one line; reason is NULL for a request that may be loaded
 -- params: deployment VARCHAR (where the line names none; without it, its model), epoch_unit VARCHAR (s, ms, us, ns or NULL),
---         naive_is_utc BOOLEAN (a zone is declared; what is local in another is UTC already), latest_us BIGINT (later arrivals are refused), ttft_basis VARCHAR,
---         cached_basis VARCHAR, source_name VARCHAR, source_file VARCHAR, source_sha256 VARCHAR
+--         naive_is_utc BOOLEAN (a zone is declared; what is local in another than UTC comes converted), latest_us BIGINT
+--         (later arrivals are refused), ttft_basis VARCHAR, cached_basis VARCHAR, source_name VARCHAR,
+--         source_file VARCHAR, source_sha256 VARCHAR
 -- reads: mapped (a format's lines): JSON values under canonical names; line_fault, is_request and kind of the line
 -- units: tokens; microseconds since 1970-01-01T00:00:00Z; latencies in microseconds
 -- why: the only place where a log field is interpreted: types and rules are the same for every format
