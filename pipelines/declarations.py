@@ -7,8 +7,11 @@ declarations a configuration may make (`settings`), what they do to a line (`sql
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pipelines.errors import RejectedFileError
 from pipelines.formats import Format
+from pipelines.lines import Block
 from pipelines.settings import AS_LOGGED, SourceSettings, nearest
 from pipelines.warehouse import Writer
 
@@ -24,8 +27,6 @@ class Declarations:
         self._source = source
         self._format = log_format
         self._pointers = {own: log_format.pointer(own) for own in source.columns.values()}
-        self._missing = set(self._pointers.values())
-        self._names: set[str] = set()
         is_by_line = log_format.input_tokens == BY_LINE
         zone = None if source.timezone == "UTC" else source.timezone
         adds_cached = source.input_tokens == "exclusive" and not is_by_line
@@ -39,23 +40,32 @@ class Declarations:
 
     def map_lines(self) -> None:
         """Make the view `mapped` of the registered lines, the declarations applied."""
-        self._look_for_columns()
         if self._changes_lines:
             self._writer.create_view("logged", self._format.query)
             self._writer.create_view("mapped", "ingest/declared")
         else:
             self._writer.create_view("mapped", self._format.query)
 
-    def require_columns(self) -> None:
-        """Raise RejectedFileError if the file had lines, and a declared column in none of them."""
-        lost = sorted(own for own, path in self._pointers.items() if path in self._missing)
-        if not lost or not self._names:
-            return
-        name = next(name for name, own in self._source.columns.items() if own == lost[0])
-        found = ", ".join(ascii(found)[1:-1] for found in sorted(self._names)[:SHOWN_NAMES])
-        raise RejectedFileError(
+    def require_columns(self, blocks: Iterable[Block]) -> None:
+        """Raise RejectedFileError if no line has a declared column; read only as far as it takes to see all of them."""
+        missing, names = set(self._pointers.values()), set[str]()
+        for block in blocks if missing else ():
+            with self._writer.registered("lines", block.lines):
+                missing -= {row["path"] for row in self._writer.rows("ingest/found_paths", paths=sorted(missing))}
+                if not missing:
+                    return
+                if len(names) < SHOWN_NAMES:
+                    lists = self._writer.rows("ingest/key_lists")
+                    names |= {name for row in lists for name in row["keys"].split("\x1f") if name}
+        if missing and names:
+            raise self._not_found(missing, names)
+
+    def _not_found(self, missing: set[str], names: set[str]) -> RejectedFileError:
+        name, own = next((name, own) for name, own in self._source.columns.items() if self._pointers[own] in missing)
+        found = ", ".join(ascii(found)[1:-1] for found in sorted(names)[:SHOWN_NAMES])
+        return RejectedFileError(
             "column_not_found",
-            f"[sources.columns] says {name} = {lost[0]!r}, which no line has{nearest(lost[0], self._names)}: "
+            f"[sources.columns] says {name} = {own!r}, which no line has{nearest(own, names)}: "
             f"the names found are {found}",
         )
 
@@ -65,12 +75,3 @@ class Declarations:
             return None
         own = self._source.columns
         return [self._pointers[own[name]] if name in own else f"/{name}" for name in self._format.columns]
-
-    def _look_for_columns(self) -> None:
-        if not self._missing:
-            return
-        found = self._writer.rows("ingest/found_paths", paths=sorted(self._missing))
-        self._missing -= {row["path"] for row in found}
-        if self._missing and len(self._names) < SHOWN_NAMES:
-            lists = self._writer.rows("ingest/key_lists")
-            self._names |= {name for row in lists for name in row["keys"].split("\x1f") if name}

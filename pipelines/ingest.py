@@ -252,6 +252,7 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
     source, log_format = reading.source, formats()[reading.source.format]
     writer.run("ingest/clear_staged")
     declared = Declarations(writer, source, log_format)
+    declared.require_columns(read_records(log_format.reader, reading.path, sha256, source.columns))
     n_lines = n_blank = 0
     for block in read_records(log_format.reader, reading.path, sha256, source.columns):
         n_lines += block.n_lines
@@ -279,7 +280,6 @@ def _stage(writer: Writer, reading: _Reading, sha256: str) -> tuple[int, int]:
                 source_file=reading.name,
                 source_sha256=sha256,
             )
-    declared.require_columns()
     return n_lines, n_blank + writer.change("ingest/drop_other_lines")
 
 
