@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pipelines.expectations import (
     BLOCK,
     Finding,
+    expected_of_deployments,
     expected_of_files,
     expected_of_manifest,
     expected_of_marts,
@@ -77,6 +78,7 @@ def judge_requests(writer: Writer, day_index: int, policy: PolicySettings) -> tu
     ]
     if not requests.is_empty():
         findings += judge(writer.frame("checks/files_profile", **day), expected_of_files())
+        findings += judge(writer.frame("checks/deployments_profile", **day), expected_of_deployments())
     _keep(writer, day_index, REQUESTS, findings)
     return tuple(findings)
 

@@ -78,6 +78,14 @@ def expected_of_requests(min_coverage: float) -> tuple[Expectation, ...]:
     )
 
 
+def expected_of_deployments() -> tuple[Expectation, ...]:
+    """Return what is expected of `sql/checks/deployments_profile.sql`: nothing that a rerun mends."""
+    return (
+        Expectation("n_silent_caches", "a cache that is reported has hits; if it has none, is it switched on?", WARN),
+        Expectation("n_bases", "a deployment is measured at one place; of several its curve uses the best", WARN, 1, 1),
+    )
+
+
 def expected_of_files() -> tuple[Expectation, ...]:
     """Return what is expected of `sql/checks/files_profile.sql`."""
     return (Expectation("quarantined_share", "few lines of a file are quarantined", WARN, 0, MAX_QUARANTINED_SHARE),)

@@ -11,7 +11,12 @@ what every header says, how the format is told from others and switched on:
     epoch_unit   unit of its time stamps where they are numbers (s, ms, us, ns)
     ttft_basis   where the time to first token is taken: client, gateway, engine, or declared
     cached_basis where the cached tokens come from: measured, predicted, simulated
+    input_tokens inclusive (the default), exclusive, or by line: whether the log's count of input tokens includes the
+                 cached ones; what is mapped always does
+    left_open    keys of a source that may say what the producer does not fix (input_tokens, latency_unit, ...)
+    columns      names that a source may map to its own (`[sources.columns]`), in the order of the statement's paths
     reader       how a file becomes records where it is not one a line (a name in `pipelines/readers.py`)
+    mapping      the format whose statement maps its records, where the file is only a header
 
 Belongs here: reading those headers. Does not belong here: anything about one producer.
 """
@@ -27,6 +32,8 @@ from pipelines import queries
 
 CONTAINERS = ("csv", "parquet", "documents")
 """Readers of files that are no lines of text with a record each."""
+_PATH = re.compile(r'(?:"[^"]+"|[^".]+)(?:\.(?:"[^"]+"|[^".]+))*')
+_STEP = re.compile(r'"([^"]+)"|([^".]+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,12 @@ class Format:
     epoch_unit: str | None
     ttft_basis: str
     cached_basis: str
+    input_tokens: str
+    left_open: frozenset[str]
+    columns: tuple[str, ...]
     reader: str
+    query: str
+    """Name of the statement that maps its records."""
 
     @property
     def container(self) -> str:
@@ -49,10 +61,16 @@ class Format:
         name = self.reader.partition(" ")[0]
         return name if name in CONTAINERS else "lines"
 
-    @property
-    def query(self) -> str:
-        """Name of the statement that maps its records."""
-        return f"formats/{self.name}"
+    def pointer(self, own: str) -> str:
+        """Return the JSON pointer of a log's own name: a column as its header has it, else keys with dots between.
+
+        A key that has dots itself stands in double quotes. Raises ValueError where quotes and dots do not add up.
+        """
+        if self.reader.split()[0] in ("csv", "parquet"):
+            return _pointer([own])
+        if not _PATH.fullmatch(own):
+            raise ValueError(f'{own!r} is no path: write keys with dots between them, such as usage.prompt or "a.b".c')
+        return _pointer([quoted or bare for quoted, bare in _STEP.findall(own)])
 
 
 @cache
@@ -82,14 +100,27 @@ def _fits(entry: Format, keys: set[str], line: str) -> bool:
 
 def _format(query_name: str) -> Format:
     header = queries.load(query_name).header
+    mapping = f"formats/{header['mapping']}" if "mapping" in header else query_name
     return Format(
         name=query_name.removeprefix("formats/"),
         summary=header["summary"],
         switch_on=header["switch_on"],
-        keys=frozenset(filter(None, re.split(r",\s*", header.get("keys", "")))),
+        keys=frozenset(_listed(header.get("keys", ""))),
         pattern=header.get("pattern"),
         epoch_unit=header.get("epoch_unit"),
         ttft_basis=header["ttft_basis"],
         cached_basis=header["cached_basis"],
+        input_tokens=header.get("input_tokens", "inclusive"),
+        left_open=frozenset(_listed(header.get("left_open", ""))),
+        columns=tuple(_listed(queries.load(mapping).header.get("columns", ""))),
         reader=header.get("reader", "lines"),
+        query=mapping,
     )
+
+
+def _listed(text: str) -> list[str]:
+    return [name for name in re.split(r",\s*", text) if name]
+
+
+def _pointer(steps: Iterable[str]) -> str:
+    return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in steps)

@@ -16,6 +16,8 @@ from typing import Any
 
 from pipelines import lines
 from pipelines.compression import TRUNCATED
+from pipelines.contradictions import refuse_contradictions, remarks_on
+from pipelines.declarations import Declarations
 from pipelines.errors import RejectedFileError, UnfinishedFileError, UnreachableError, UsageError
 from pipelines.faults import reach
 from pipelines.formats import formats
@@ -36,7 +38,7 @@ MAX_UNREACHABLE = 3
 CLOCK_SKEW_US = 600_000_000
 """Arrivals up to ten minutes ahead of this machine's clock are taken for clock skew, later ones are refused."""
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Raised when a change of the rules lets in lines that were refused before: those are then judged again."""
 
 UNFINISHED = TRUNCATED | {"parquet_not_readable", "document_not_json"}
@@ -64,6 +66,8 @@ class FileOutcome:
     n_duplicates: int | None = None
     n_quarantined: int | None = None
     n_blank: int | None = None
+    remarks: tuple[str, ...] = ()
+    """What a person should know about a file that was loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,11 @@ class _Reading:
     def fingerprint(self) -> str:
         """What decides how a line is judged: a refused line deserves another look when this changes."""
         source = self.source
-        settings = [RULES_VERSION, source.format, source.deployment, source.timezone, source.epoch_unit]
+        settings = [
+            RULES_VERSION, source.format, source.deployment, source.timezone, source.epoch_unit, source.latency_unit,
+            source.input_tokens, source.absent_cached_is_zero, source.ttft_basis, source.cached_basis,
+            sorted(source.columns.items()),
+        ]  # fmt: skip
         return _digest(repr(settings))[:16]
 
     @property
@@ -174,6 +182,7 @@ def describe(outcome: FileOutcome) -> str:
     return (
         f"{name}: {outcome.n_lines:,} lines = {outcome.n_loaded:,} loaded + {outcome.n_duplicates:,} duplicates "
         f"+ {outcome.n_quarantined:,} quarantined{detail} + {outcome.n_blank:,} blank"
+        + "".join(f"; {remark}" for remark in outcome.remarks)
     )
 
 
@@ -201,13 +210,13 @@ def _ingest_file(writer: Writer, source: SourceSettings, log: LogFile, window_da
             part = replace(part, origin_sha256=known[0]["origin_sha256"])
         # Staging is temporary and stays outside the commit: inside, every block would be kept until the end.
         n_lines, n_blank = _stage(writer, reading, part)
+        remarks = _examine(writer, reading)
         reach("file_staged")
         with writer.transaction():
             if known and known[0]["status"] == "loaded":
                 return _reread(writer, reading, part, window_days)
-            if part.known:
-                return _go_on(writer, reading, part, part.known, window_days, n_lines, n_blank)
-            return _load(writer, reading, part, window_days, n_lines, n_blank)
+            load = _go_on if part.known else _load
+            return replace(load(writer, reading, part, window_days, n_lines, n_blank), remarks=remarks)
     except UnfinishedFileError as unfinished:
         return _deferred(reading, str(unfinished))
     except RejectedFileError as fault:
@@ -253,10 +262,9 @@ def _load(writer: Writer, reading: _Reading, part: Part, window_days: int, n_lin
     return FileOutcome(reading.name, "loaded", why, n_lines, n_loaded, n_duplicates, n_quarantined, n_blank)
 
 
-def _go_on(
-    writer: Writer, reading: _Reading, part: Part, known: dict[str, Any], window_days: int, n_lines: int, n_blank: int
-) -> FileOutcome:
+def _go_on(writer: Writer, reading: _Reading, part: Part, window_days: int, n_lines: int, n_blank: int) -> FileOutcome:
     """Load what follows a beginning that was loaded before; the file keeps one manifest row, which counts all of it."""
+    known = part.known or {}
     old = {"content_sha256": known["content_sha256"]}
     writer.run("ingest/keep_grown", **old, first_line=part.first_line, is_judged_again=part.is_judged_again)
     n_new, n_duplicates, n_refused = _settle(writer, withdrawn=part if part.is_continued else None)
@@ -355,23 +363,25 @@ def _stage(writer: Writer, reading: _Reading, part: Part) -> tuple[int, int]:
     whole file while it is being read, so that its planning is paid once and every core has work.
     """
     source, log_format = reading.source, formats()[reading.source.format]
-    stream = Stream(read_records(log_format.reader, reading.log, part.sha256, part.extent))
     writer.run("ingest/clear_staged")
+    declared = Declarations(writer, source, log_format)
+    declared.require_columns(read_records(log_format.reader, reading.log, part.sha256, part.extent, source.columns))
+    stream = Stream(read_records(log_format.reader, reading.log, part.sha256, part.extent, source.columns))
     with writer.registered("lines", stream.first):
         writer.run("ingest/plain_key_lists")
     while not stream.is_done:
         with writer.streamed("lines", stream.first.schema, stream.part()):
-            writer.create_view("mapped", log_format.query)
+            declared.map_lines()
             writer.insert(
                 "staged",
                 "ingest/judged",
                 deployment=source.deployment,
                 epoch_unit=source.epoch_unit or log_format.epoch_unit,
-                naive_is_utc=source.timezone == "UTC",
+                naive_is_utc=source.timezone is not None,
                 absent_cached_is_zero=source.absent_cached_is_zero,
                 latest_us=to_us(reading.now) + CLOCK_SKEW_US,
-                ttft_basis=log_format.ttft_basis,
-                cached_basis=log_format.cached_basis,
+                ttft_basis=source.ttft_basis or log_format.ttft_basis,
+                cached_basis=source.cached_basis or log_format.cached_basis,
                 source_name=source.name,
                 source_file=reading.name,
                 source_sha256=part.origin_sha256,
@@ -385,6 +395,15 @@ def _stage(writer: Writer, reading: _Reading, part: Part) -> tuple[int, int]:
             ],
         )
     return stream.n_lines, stream.n_blank + writer.change("ingest/drop_other_lines")
+
+
+def _examine(writer: Writer, reading: _Reading) -> tuple[str, ...]:
+    """Refuse a staged file that is not what its source says; mend what is known to be meant; return what to tell."""
+    source, log_format = reading.source, formats()[reading.source.format]
+    refuse_contradictions(writer, source, log_format, to_us(reading.now) + CLOCK_SKEW_US)
+    n_whole = writer.change("ingest/drop_whole_ttft")
+    remarks = [f"time to first token unknown where it was the end of a whole response: {n_whole:,}"] if n_whole else []
+    return (*remarks, *remarks_on(writer, source, log_format))
 
 
 def _require_few_rejects(writer: Writer, n_quarantined: int, n_lines: int, source: SourceSettings) -> None:

@@ -16,8 +16,9 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -45,13 +46,20 @@ Record = tuple[int, int, str]
 """Line number, byte offset and JSON text."""
 
 
-def read_records(reader: str, log: LogFile, expected_sha256: str, extent: Extent = lines.WHOLE) -> Iterator[Block]:
+def read_records(
+    reader: str,
+    log: LogFile,
+    expected_sha256: str,
+    extent: Extent = lines.WHOLE,
+    columns: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Block]:
     """Yield the file's records as `reader`, the header's text, says; raise RejectedFileError as `lines` does.
 
-    Only the reader `lines` can begin at another place than the file's beginning.
+    Only the reader `lines` can begin at another place than the file's beginning. `columns` are the names that this file
+    has for those of the header.
     """
     name, *arguments = reader.split()
-    return READERS[name](log, expected_sha256, arguments, extent)
+    return READERS[name](log, expected_sha256, [columns.get(argument, argument) for argument in arguments], extent)
 
 
 def _read_lines(log: LogFile, expected_sha256: str, _arguments: Sequence[str], extent: Extent) -> Iterator[Block]:

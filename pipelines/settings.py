@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+import zoneinfo
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from pipelines.errors import UsageError
 from pipelines.formats import formats
 from pipelines.object_url import is_url, read_url, redacted
 
 NonEmpty = Annotated[str, Field(min_length=1, max_length=256)]
+AS_LOGGED = "as_logged"
 Price = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -45,14 +47,24 @@ class SourceSettings(_Section):
     """A glob, relative to the file's folder, or one in an object store (`s3://`, `gs://`)."""
     deployment: NonEmpty | None = None
     """Deployment of the lines that name none themselves."""
-    timezone: Literal["UTC"] | None = None
-    """Zone of time stamps without an offset; without this key such lines are quarantined."""
+    timezone: NonEmpty | None = None
+    """Zone (IANA name) of time stamps without an offset; without this key such lines are quarantined."""
     epoch_unit: Literal["s", "ms", "us", "ns"] | None = None
     """Unit of time stamps that are numbers; without this key such lines are quarantined: units are never guessed."""
     absent_cached_is_zero: bool = False
     """Whether the producer leaves cached_tokens out where it is 0; without this key absent is unknown, never 0."""
     settle_s: Annotated[int, Field(ge=0, le=86_400)] = 60
     """A file modified less than this ago may still be written to: what is unfinished in it waits for the next run."""
+    latency_unit: Literal["s", "ms", "us", "ns", "as_logged"] | None = None
+    """Unit of the log's durations whatever their names end in, or the format's own (`as_logged`): not doubted then."""
+    input_tokens: Literal["inclusive", "exclusive"] | None = None
+    """Whether the log's count of input tokens includes the cached and the written ones."""
+    ttft_basis: Literal["engine", "gateway", "client"] | None = None
+    """Where the time to first token is taken."""
+    cached_basis: Literal["measured", "predicted", "simulated"] | None = None
+    """Where the count of cached tokens comes from."""
+    columns: dict[NonEmpty, NonEmpty] = Field(default_factory=dict)
+    """The log's own names (in JSON lines: paths) of columns of the canonical format."""
 
     @model_validator(mode="after")
     def _known_format(self) -> SourceSettings:
@@ -66,6 +78,36 @@ class SourceSettings(_Section):
     def _possible_url(self) -> SourceSettings:
         if is_url(self.path):
             read_url(self.path)
+        return self
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, name: str | None) -> str | None:
+        # "localtime" is whatever the machine at hand is set to.
+        if name is not None and name not in zoneinfo.available_timezones() - {"localtime"}:
+            known = nearest(name, zoneinfo.available_timezones())
+            raise ValueError(f"must be a zone of the IANA database, such as Europe/Berlin or UTC{known}")
+        return name
+
+    @model_validator(mode="after")
+    def _left_open_by_the_format(self) -> SourceSettings:
+        if self.format not in formats():
+            return self
+        log_format = formats()[self.format]
+        for key in ("latency_unit", "input_tokens", "ttft_basis", "cached_basis"):
+            if getattr(self, key) not in (None, AS_LOGGED) and key not in log_format.left_open:
+                raise ValueError(
+                    f"{key} = {getattr(self, key)!r}: what writes {self.format!r} fixes it: remove the key"
+                )
+        if self.columns and not log_format.columns:
+            raise ValueError(
+                f"columns: the format {self.format!r} knows its producer's names; only canonical, canonical_csv and "
+                "canonical_parquet take others"
+            )
+        for name, own in self.columns.items():
+            if name not in log_format.columns:
+                raise ValueError(f"columns.{name}: no column of {self.format!r}{nearest(name, log_format.columns)}")
+            log_format.pointer(own)
         return self
 
 
@@ -172,6 +214,14 @@ def load_settings(path: Path) -> Settings:
         raise UsageError(f"{path} cannot be used:\n{faults}") from None
 
 
+def source_from(values: dict[str, Any]) -> SourceSettings:
+    """Return a source described by hand; raise UsageError that lists every fault."""
+    try:
+        return SourceSettings.model_validate(values)
+    except ValidationError as error:
+        raise UsageError("\n".join(_fault(fault).removeprefix(": ") for fault in error.errors())) from None
+
+
 def _as_tuples(document: dict[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in document.items()}
 
@@ -183,8 +233,10 @@ def _fault(fault: Any) -> str:
     if fault["type"] == "missing":
         return f"{place}: required, but not given"
     if fault["type"] in ("tuple_type", "model_type", "dict_type"):
-        brackets = "[[{}]]" if place.split(".")[0] in ("sources", "prices") else "[{}]"
-        return f"{place}: must be a section, written {brackets.format(place.split('.')[0])}"
+        section = str(fault["loc"][0])
+        brackets = "[[{}]]" if section in ("sources", "prices") else "[{}]"
+        written = "[sources.columns]" if place.endswith(".columns") else brackets.format(section)
+        return f"{place}: must be a section, written {written}"
     if fault["type"].startswith("date_"):
         return f"{place}: must be a date written without quotes, such as 2026-01-01, not {fault['input']!r}"
     if place.endswith("currency"):

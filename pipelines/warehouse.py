@@ -29,7 +29,7 @@ from pipelines import queries
 from pipelines.errors import BusyError, DiskFullError, QueryError, UsageError, ValleywatchError
 from pipelines.faults import reach
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 KEPT_SNAPSHOTS = 3
 """Published snapshots kept, the newest included: a reader that opened an older one can finish its work."""
 
@@ -265,6 +265,10 @@ class Writer:
     def create_view(self, view: str, name: str) -> None:
         """Make the temporary view `view` of `sql/<name>.sql`."""
         self._connection.execute(f"create or replace temp view {view} as {queries.load(name).text}")
+
+    def declare(self, variable: str, value: Any) -> None:
+        """Set a variable that statements of this session read with getvariable()."""
+        self._connection.execute(f"set variable {variable} = $value", {"value": value})
 
     def open_lake(self, files: Iterable[str]) -> None:
         """Point the views `lake` and `requests` at exactly these files of the lake (relative paths)."""

@@ -68,7 +68,7 @@ CLOCK_COLUMNS = {"alert_outbox": ("written_at",), "ingest_files": ("loaded_at",)
 """Columns that say when the job ran, not what it found."""
 
 
-def request(number: int = 1, **changes: Any) -> dict[str, Any]:
+def request(number: int | str = 1, **changes: Any) -> dict[str, Any]:
     """Return a good canonical line, `changes` applied; the value ABSENT leaves a key out."""
     row = LINE | {"request_id": f"r-{number}"} | changes
     return {key: value for key, value in row.items() if value is not ABSENT}

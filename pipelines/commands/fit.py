@@ -65,7 +65,7 @@ def _only(logs: list[LogFile]) -> LogFile:
 
 def read_sweep(log: LogFile, format_name: str | None) -> tuple[pl.DataFrame, str]:
     """Return hit_rate, input_tokens and busy_s of the sweep's successful requests, and which time busy_s is."""
-    source = source_for(log, format_name, "sweep")
+    source = source_for(log, {"format": format_name, "deployment": "sweep"})
     with tempfile.TemporaryDirectory(prefix="valleywatch-fit-") as scratch:
         warehouse = Warehouse(Path(scratch))
         with warehouse.writer() as writer:

@@ -41,8 +41,15 @@ def _section(entry: Format) -> str:
         f"{_sentence(entry.summary)}\n\n"
         f"- Switch on: {_sentence(entry.switch_on)}\n"
         f"- Told from others by {told}.\n"
-        f"- Time to first token: {entry.ttft_basis}; cached tokens: {entry.cached_basis}.\n"
+        f"- Time to first token: {entry.ttft_basis}; cached tokens: {entry.cached_basis}; input tokens: "
+        f"{entry.input_tokens}.\n"
+        f"{_left_open(entry)}"
     )
+
+
+def _left_open(entry: Format) -> str:
+    keys = [*sorted(entry.left_open), *(["columns"] if entry.columns else [])]
+    return f"- A source may declare {', '.join(f'`{key}`' for key in keys)}.\n" if keys else ""
 
 
 def _sentence(text: str) -> str:

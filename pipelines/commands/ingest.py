@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,13 @@ from pipelines.formats import formats
 from pipelines.inbox import find_named
 from pipelines.ingest import FileOutcome, ingest_files, ingest_sources
 from pipelines.log_file import LogFile
-from pipelines.settings import SourceSettings, load_settings, nearest
+from pipelines.settings import AS_LOGGED, SourceSettings, load_settings, source_from
 from pipelines.warehouse import Warehouse
+
+UNITS = ("s", "ms", "us", "ns")
+COUNTS = ("inclusive", "exclusive")
+DESCRIBING = ("format", "deployment", "timezone", "epoch_unit", "latency_unit", "input_tokens")
+"""Options that are keys of a source."""
 
 
 def add_to(commands: Any) -> None:
@@ -27,7 +32,11 @@ def add_to(commands: Any) -> None:
         "paths", nargs="*", metavar="PATH", help="files, globs, s3:// or gs:// (default: the configured sources)"
     )
     parser.add_argument("--format", metavar="NAME", help="their format (default: told from how they begin)")
-    parser.add_argument("--deployment", metavar="NAME", help="deployment of lines that name none")
+    parser.add_argument("--deployment", metavar="NAME", help="deployment of lines that name none (else: the model)")
+    parser.add_argument("--timezone", metavar="ZONE", help="zone of times without an offset, such as Europe/Berlin")
+    parser.add_argument("--epoch-unit", choices=UNITS, help="unit of time stamps that are numbers")
+    parser.add_argument("--latency-unit", choices=(*UNITS, AS_LOGGED), help="unit of all durations")
+    parser.add_argument("--input-tokens", choices=COUNTS, help="whether input tokens include the cached ones")
     add_config(parser)
     parser.set_defaults(execute=execute)
 
@@ -35,12 +44,14 @@ def add_to(commands: Any) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Ingest; exit with 1 when a file was rejected, else with 75 when a store could not be reached."""
     settings = load_settings(options.config)
-    if not options.paths and (options.format or options.deployment):
-        raise UsageError("--format and --deployment describe the files you name: name at least one PATH")
+    described = {name: getattr(options, name) for name in DESCRIBING}
+    given = [f"--{name.replace('_', '-')}" for name, value in described.items() if value is not None]
+    if given and not options.paths:
+        raise UsageError(f"{', '.join(given)}: this describes the files you name: name at least one PATH")
     warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
     now = datetime.now(UTC)
     files = [file for path in options.paths for file in find_named(Path.cwd(), path)]
-    named = [(file, source_for(file, options.format, options.deployment)) for file in files]
+    named = [(file, source_for(file, described)) for file in files]
     with warehouse.writer() as writer:
         if not options.paths:
             outcomes = ingest_sources(writer, settings, now, tell)
@@ -58,17 +69,19 @@ def exit_code(outcomes: Sequence[FileOutcome]) -> int:
     return 1 if "rejected" in statuses else UnreachableError.exit_code if "unreachable" in statuses else 0
 
 
-def source_for(file: LogFile, format_name: str | None, deployment: str | None) -> SourceSettings:
-    """Return the source a file named on the command line belongs to: whoever names a file means it as it is now."""
-    if format_name is None:
+def source_for(file: LogFile, described: Mapping[str, str | None]) -> SourceSettings:
+    """Return the source of a file named on the command line; `described` are its keys, None where not given.
+
+    Whoever names a file means it as it is now, so nothing in it waits.
+    """
+    values = {name: value for name, value in described.items() if value is not None}
+    if "format" not in values:
         try:
             told = recognise(file)
         except RejectedFileError as fault:
             raise UsageError(f"{file.name} cannot be read: {fault}") from None
-        format_name = told.format.name if told.format else _refuse_unknown(file, told.found)
-    elif format_name not in formats():
-        raise UsageError(f"unknown format {format_name!r}{nearest(format_name, formats())}; see `valleywatch formats`")
-    return SourceSettings(name="command line", format=format_name, path="-", deployment=deployment, settle_s=0)
+        values["format"] = told.format.name if told.format else _refuse_unknown(file, told.found)
+    return source_from({"name": "command line", "path": "-", "settle_s": 0, **values})
 
 
 def _refuse_unknown(file: LogFile, found: str) -> str:

@@ -80,6 +80,7 @@ instances as (
   select
     deployment,
     instance,
+    basis_rank,
     minute_index // 60 as hour_index,
     sum(n_requests) as n_requests,
     sum(busy_us) as busy_us,
@@ -87,7 +88,7 @@ instances as (
     min(period_id) as oldest_period_us
   from mart.busy_periods
   where minute_index >= $from_us // 60000000 and minute_index < $to_us // 60000000
-  group by deployment, instance, minute_index // 60
+  group by deployment, instance, basis_rank, minute_index // 60
 ),
 
 busy as (

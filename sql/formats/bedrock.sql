@@ -10,6 +10,7 @@
 -- keys: schemaType, requestId, modelId
 -- ttft_basis: gateway
 -- cached_basis: measured
+-- input_tokens: by line
 with records as (
   select
     line_number,
@@ -58,8 +59,8 @@ select
   record.timestamp as arrived,
   record.requestId as request_id,
   case
-    when json_type(record.modelId) = 'VARCHAR' then to_json(regexp_extract(record.modelId ->> '$', '[^/]*$'))
-    else record.modelId
+    when json_type(record.modelId) = 'VARCHAR'
+      then to_json(nullif(regexp_extract(record.modelId ->> '$', '/([^/]+)$', 1), ''))
   end as deployment,
   coalesce(record.inferenceRegion, record.region) as instance,
   record.modelId as model,

@@ -1,26 +1,29 @@
 -- name: formats/canonical
 -- grain: one line
 -- params: none
--- reads: lines
+-- reads: lines; the session's variable column_paths (JSON paths in the order of `columns`), NULL where none is declared
 -- units: as logged
--- why: maps valleywatch's own field names; nothing is interpreted here
+-- why: maps valleywatch's own field names, or those that the source declares instead; nothing is interpreted here
 -- summary: valleywatch's own field names, one JSON object a line
 -- switch_on: write one JSON object per finished request: timestamp (ISO 8601 with offset), request_id, deployment,
 --      instance, model, session_id, input_tokens (cached ones included), cached_tokens, output_tokens,
 --      cache_write_tokens, queue_ms, prefill_ms, ttft_ms, e2e_ms, status
 -- keys: timestamp, input_tokens
+-- columns: timestamp, request_id, deployment, instance, model, session_id, input_tokens, cached_tokens, cache_write_tokens,
+--      output_tokens, queue_ms, prefill_ms, ttft_ms, e2e_ms, status
 -- ttft_basis: declared
 -- cached_basis: measured
+-- left_open: input_tokens, latency_unit, ttft_basis, cached_basis
 with fields as (
   select
     line_number,
     byte_offset,
     line,
-    try(json_extract(line, [
+    try(json_extract(line, coalesce(getvariable('column_paths')::varchar[], [
       '$.timestamp', '$.request_id', '$.deployment', '$.instance', '$.model', '$.session_id',
       '$.input_tokens', '$.cached_tokens', '$.cache_write_tokens', '$.output_tokens',
       '$.queue_ms', '$.prefill_ms', '$.ttft_ms', '$.e2e_ms', '$.status'
-    ])) as field
+    ]))) as field
   from lines
 )
 

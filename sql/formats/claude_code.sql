@@ -10,6 +10,7 @@
 -- keys: type, timestamp, sessionId, message
 -- ttft_basis: client
 -- cached_basis: measured
+-- input_tokens: exclusive
 with fields as (
   select
     line_number,

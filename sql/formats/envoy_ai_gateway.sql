@@ -3,7 +3,8 @@
 -- params: none
 -- reads: lines
 -- units: milliseconds
--- why: Envoy writes "-" for what it does not know; MCP messages share the access log and are no requests
+-- why: Envoy writes "-" for what it does not know; MCP messages share the access log and are no requests. The model is the
+--      one that was asked for: a failed request has no other
 -- summary: Envoy AI Gateway access log, JSON lines with the keys of its example
 -- switch_on: in the route's llmRequestCosts add CachedInputToken under llm_cached_input_token; in the EnvoyProxy's JSON access
 --      log print start_time, duration, response_code, x-request-id, upstream_host, session.id, gen_ai.request.model,
@@ -13,6 +14,7 @@
 -- keys: start_time, gen_ai.usage.input_tokens
 -- ttft_basis: gateway
 -- cached_basis: measured
+-- left_open: input_tokens
 with fields as (
   select
     line_number,
@@ -42,9 +44,9 @@ select
   null::varchar as kind,
   field[1] as arrived,
   field[2] as request_id,
-  field[4] as deployment,
+  null::json as deployment,
   field[3] as instance,
-  first_of(field[5], field[4], null) as model,
+  first_of(field[4], field[5], null) as model,
   field[6] as session_id,
   field[7] as input_tokens,
   first_of(field[8], field[9], null) as cached_tokens,

@@ -12,6 +12,7 @@
 -- keys: ts, prompt_tokens
 -- ttft_basis: client
 -- cached_basis: measured
+-- left_open: input_tokens, latency_unit, ttft_basis, cached_basis
 with fields as (
   select
     line_number,

@@ -11,6 +11,8 @@
 -- keys: request_created_at, prompt_cache_read_tokens
 -- ttft_basis: gateway
 -- cached_basis: measured
+-- input_tokens: by line
+-- left_open: input_tokens
 with fields as (
   select
     line_number,
@@ -45,7 +47,7 @@ select
   end as kind,
   utc_text(field[1]) as arrived,
   field[2] as request_id,
-  field[4] as deployment,
+  null::json as deployment,
   field[3] as instance,
   field[4] as model,
   field[5] as session_id,

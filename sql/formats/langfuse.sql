@@ -11,6 +11,8 @@
 -- keys: usage_details, provided_model_name
 -- ttft_basis: client
 -- cached_basis: measured
+-- input_tokens: by line
+-- left_open: input_tokens
 with records as (
   select
     line_number,
@@ -61,7 +63,7 @@ select
   null::varchar as kind,
   beginning as arrived,
   record.id as request_id,
-  record.provided_model_name as deployment,
+  null::json as deployment,
   null::json as instance,
   record.provided_model_name as model,
   record.session_id,

@@ -12,6 +12,8 @@
 -- epoch_unit: s
 -- ttft_basis: gateway
 -- cached_basis: measured
+-- input_tokens: by line
+-- left_open: input_tokens
 with records as (
   select
     line_number,
@@ -63,12 +65,12 @@ select
   case when is_response_cache then 'response_cache' end as kind,
   record.startTime as arrived,
   first_name([record.id, record.litellm_call_id]) as request_id,
-  first_name([record.model_group, record.model]) as deployment,
+  first_name([record.model_group]) as deployment,
   first_name([record.model_id, record.api_base]) as instance,
   record.model,
   record.session_id,
   case
-    when kept.may_be_exclusive or added.may_be_exclusive
+    when kept.may_be_exclusive or added.may_be_exclusive or is_declared_exclusive()
       then input_with_cached(
         record.prompt_tokens, cached, written, record.completion_tokens, record.total_tokens, false
       )

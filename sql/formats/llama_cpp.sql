@@ -14,6 +14,7 @@
 -- epoch_unit: s
 -- ttft_basis: client
 -- cached_basis: measured
+-- input_tokens: exclusive
 with fields as (
   select
     line_number,

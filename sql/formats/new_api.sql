@@ -11,6 +11,7 @@
 -- epoch_unit: s
 -- ttft_basis: gateway
 -- cached_basis: measured
+-- input_tokens: by line
 with records as (
   select
     line_number,
@@ -68,7 +69,7 @@ select
     else to_json(try_cast(record.created_at::varchar as hugeint) - try_cast(record.use_time::varchar as hugeint))
   end as arrived,
   first_name([record.request_id, record.id]) as request_id,
-  record.model_name as deployment,
+  null::json as deployment,
   coalesce(record.channel, record.channel_id) as instance,
   record.model_name as model,
   null::json as session_id,

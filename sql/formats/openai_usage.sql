@@ -14,6 +14,8 @@
 -- pattern: "(usage|usageMetadata)"\s*:\s*\{
 -- ttft_basis: gateway
 -- cached_basis: measured
+-- input_tokens: by line
+-- left_open: input_tokens, latency_unit, ttft_basis, cached_basis
 with records as (
   select
     line_number,

@@ -37,7 +37,7 @@ select
   null::varchar as kind,
   record.created_at as arrived,
   record.id as request_id,
-  record.model as deployment,
+  null::json as deployment,
   record.provider_name as instance,
   record.model,
   record.session_id,

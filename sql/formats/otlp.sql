@@ -12,6 +12,8 @@
 -- epoch_unit: ns
 -- ttft_basis: engine
 -- cached_basis: measured
+-- input_tokens: by line
+-- left_open: input_tokens, ttft_basis
 with envelopes as (
   select
     line_number,
@@ -96,12 +98,12 @@ select
   first_name([
     otlp_attribute(attributes, ['gen_ai.response.id', 'gen_ai.request.id']), span.spanId
   ]) as request_id,
-  model as deployment,
+  null::json as deployment,
   otlp_attribute(resource, ['service.instance.id', 'k8s.pod.name']) as instance,
   model,
   otlp_attribute(attributes, ['gen_ai.conversation.id', 'session.id']) as session_id,
   case
-    when read_apart is not null or written is not null
+    when read_apart is not null or written is not null or is_declared_exclusive()
       then input_with_cached(input, coalesce(read_apart, read_within), written, output, total, false)
     else input
   end as input_tokens,

@@ -11,6 +11,8 @@
 -- keys: ai_org, ai_model, response_time
 -- ttft_basis: gateway
 -- cached_basis: measured
+-- input_tokens: by line
+-- left_open: input_tokens
 with records as (
   select
     line_number,
@@ -49,7 +51,7 @@ select
   case when record.cache_status in ('HIT', 'SEMANTIC HIT') then 'response_cache' end as kind,
   record.created_at as arrived,
   first_name([record.id, response.body.id]) as request_id,
-  record.ai_model as deployment,
+  null::json as deployment,
   record.ai_org as instance,
   record.ai_model as model,
   null::json as session_id,

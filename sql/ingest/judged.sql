@@ -1,7 +1,8 @@
 -- name: ingest/judged
 -- grain: one line; reason is NULL for a request that may be loaded
--- params: deployment VARCHAR (where the line names none), epoch_unit VARCHAR (s, ms, us, ns or NULL),
---         naive_is_utc BOOLEAN, absent_cached_is_zero BOOLEAN (what an answered request does not say it did not hit),
+-- params: deployment VARCHAR (where the line names none; without it, its model), epoch_unit VARCHAR (s, ms, us, ns or NULL),
+--         naive_is_utc BOOLEAN (a zone is declared; what is local in another than UTC comes converted),
+--         absent_cached_is_zero BOOLEAN (what an answered request does not say it did not hit),
 --         latest_us BIGINT (later arrivals are refused), ttft_basis VARCHAR,
 --         cached_basis VARCHAR, source_name VARCHAR, source_file VARCHAR, source_sha256 VARCHAR
 -- reads: mapped (a format's lines): JSON values under canonical names; line_fault, is_request and kind of the line
@@ -70,7 +71,7 @@ shaped as (
 timed as (
   select
     *,
-    coalesce(named_deployment, $deployment) as deployment_name,
+    coalesce(named_deployment, $deployment, name_text(model)) as deployment_name,
     case
       when regexp_full_match(
         arrived_text, '\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)'

@@ -1,16 +1,21 @@
 -- name: mart/busy_periods
--- grain: deployment × instance × busy period × minute of the first token
+-- grain: deployment × instance × basis × busy period × minute of the first token
 -- params: context_from_us BIGINT (arrivals read, a day before the first minute), from_us BIGINT, to_us BIGINT
 --         (first tokens in [from_us, to_us); whole minutes)
 -- reads: requests
 -- units: microseconds; tokens; attention2 = Σ(2·M·P + M²) in tokens²
 -- why: the sum of busy_us over any stretch is the union of the waiting-or-prefilling intervals, whatever the queueing.
 --      Requests that report no cached tokens keep the instance busy too: they are counted, and the fit leaves their
---      minutes out. period_id is the instant the period began, so it does not depend on which days are read.
+--      minutes out. period_id is the instant the period began, so it does not depend on which days are read. What was
+--      timed or counted at different places is never pooled: of several, the smallest basis_rank is used, measured hits
+--      before predicted before simulated ones, times of the engine before a gateway's before a client's.
 with served as (
   select
     deployment,
     instance,
+    ttft_basis,
+    -- That absent counts are 0 is declared of a log whose other counts are measured: one place, one basis.
+    case when cached_basis = 'declared' then 'measured' else cached_basis end as cached_basis,
     request_id,
     arrived_us + ttft_us as first_token_us,
     case when prefill_us is null then arrived_us else arrived_us + ttft_us - prefill_us end as start_us,
@@ -30,6 +35,8 @@ ordered as (
   select
     deployment,
     instance,
+    ttft_basis,
+    cached_basis,
     request_id,
     first_token_us,
     start_us,
@@ -37,10 +44,11 @@ ordered as (
     cached_tokens,
     output_tokens,
     lag(first_token_us) over (
-      partition by deployment, instance order by first_token_us asc, start_us asc, request_id asc
+      partition by deployment, instance, ttft_basis, cached_basis
+      order by first_token_us asc, start_us asc, request_id asc
     ) as previous_first_token_us,
     min(start_us) over (
-      partition by deployment, instance
+      partition by deployment, instance, ttft_basis, cached_basis
       order by first_token_us asc, start_us asc, request_id asc
       rows between current row and unbounded following
     ) as earliest_start_us
@@ -51,6 +59,8 @@ attributed as (
   select
     deployment,
     instance,
+    ttft_basis,
+    cached_basis,
     request_id,
     first_token_us,
     start_us,
@@ -71,6 +81,8 @@ numbered as (
   select
     deployment,
     instance,
+    ttft_basis,
+    cached_basis,
     first_token_us,
     input_tokens,
     cached_tokens,
@@ -78,7 +90,7 @@ numbered as (
     period_start_us,
     busy_us,
     max(period_start_us) over (
-      partition by deployment, instance
+      partition by deployment, instance, ttft_basis, cached_basis
       order by first_token_us asc, start_us asc, request_id asc
       rows between unbounded preceding and current row
     ) as period_id
@@ -88,6 +100,10 @@ numbered as (
 select
   deployment,
   instance,
+  ttft_basis,
+  cached_basis,
+  case cached_basis when 'measured' then 0 when 'predicted' then 10 else 20 end
+  + case ttft_basis when 'engine' then 0 when 'gateway' then 1 when 'client' then 2 else 3 end as basis_rank,
   period_id,
   first_token_us // 60000000 as minute_index,
   count(period_start_us)::bigint as begins_period,
@@ -104,4 +120,4 @@ select
   ), 0)::decimal(38, 0) as attention2
 from numbered
 where first_token_us >= $from_us and first_token_us < $to_us
-group by deployment, instance, period_id, first_token_us // 60000000
+group by deployment, instance, ttft_basis, cached_basis, period_id, first_token_us // 60000000

@@ -3,11 +3,19 @@
 -- params: none
 -- reads: mart.busy_periods
 -- units: tokens; microseconds
--- why: measured miss throughput of the newest day's busy periods, pooled per hour and 5 % of hit rate for drawing
+-- why: measured miss throughput of the newest day's busy periods, pooled per hour and 5 % of hit rate for drawing; of several
+--      bases the hour's best
 with newest as (
   select deployment, max(minute_index) // 60 as last_hour
   from mart.busy_periods
   group by deployment
+),
+
+best as (
+  select deployment, minute_index // 60 as hour_index, min(basis_rank) as basis_rank
+  from mart.busy_periods
+  where n_unreported = 0
+  group by deployment, minute_index // 60
 ),
 
 pooled as (
@@ -22,6 +30,11 @@ pooled as (
     busy.busy_us
   from mart.busy_periods as busy
   inner join newest on busy.deployment = newest.deployment and busy.minute_index // 60 > newest.last_hour - 24
+  inner join best
+    on
+      busy.deployment = best.deployment
+      and busy.minute_index // 60 = best.hour_index
+      and busy.basis_rank = best.basis_rank
   where busy.n_unreported = 0 and busy.input_tokens > 0 and busy.busy_us > 0
 )
 

@@ -1,5 +1,5 @@
 -- name: schema/22_busy_periods
--- grain: deployment × instance × busy period × minute
+-- grain: deployment × instance × basis × busy period × minute
 -- params: none
 -- reads: nothing
 -- units: microseconds; tokens; attention2 in tokens²
@@ -7,6 +7,9 @@
 create table if not exists mart.busy_periods (
   deployment varchar not null,
   instance varchar not null,
+  ttft_basis varchar not null,
+  cached_basis varchar not null,
+  basis_rank bigint not null,
   period_id bigint not null,
   minute_index bigint not null,
   begins_period bigint not null,

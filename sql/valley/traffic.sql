@@ -3,21 +3,34 @@
 -- params: first_hour BIGINT, last_hour BIGINT (inclusive)
 -- reads: mart.hourly_hit_rate, mart.busy_periods
 -- units: tokens; tokens²; microseconds
--- why: what an hour's verdict is made of; busy_us and n_instances are NULL where no instance is logged
-with busy as (
+-- why: what an hour's verdict is made of; busy_us and n_instances are NULL where no instance is logged. The busy time of an
+--      instance that several logs tell of is taken from one: the best basis of the hour
+with ranked as (
   select
     deployment,
+    instance,
     minute_index // 60 as hour_index,
-    sum(busy_us)::bigint as busy_us
+    basis_rank,
+    min(basis_rank) over (partition by deployment, minute_index // 60) as best_rank,
+    busy_us
   from mart.busy_periods
   where minute_index // 60 between $first_hour and $last_hour
-  group by deployment, minute_index // 60
+),
+
+busy as (
+  select
+    deployment,
+    hour_index,
+    sum(busy_us)::bigint as busy_us
+  from ranked
+  where basis_rank = best_rank
+  group by deployment, hour_index
 ),
 
 pool as (
   select deployment, count(distinct instance) as n_instances
-  from mart.busy_periods
-  where minute_index // 60 between $first_hour and $last_hour
+  from ranked
+  where basis_rank = best_rank
   group by deployment
 )
 

@@ -1,5 +1,5 @@
 -- name: views/busy_periods
--- grain: deployment × instance × busy period × minute
+-- grain: deployment × instance × basis × busy period × minute
 -- params: none
 -- reads: mart.busy_periods
 -- units: microseconds; tokens; attention2 = Σ(2·M·P + M²) in tokens²
@@ -7,6 +7,9 @@
 select
   deployment,
   instance,
+  ttft_basis,
+  cached_basis,
+  basis_rank,
   period_id,
   make_timestamp(minute_index * 60000000) as minute_utc,
   begins_period,

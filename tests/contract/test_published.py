@@ -59,7 +59,7 @@ TYPES = {
 KEYS = {
     "hourly_hit_rate": "deployment, hour_utc",
     "hit_rate_histogram": "deployment, hour_utc, bin_low, bin_high",
-    "busy_periods": "deployment, instance, period_id, minute_utc",
+    "busy_periods": "deployment, instance, ttft_basis, cached_basis, period_id, minute_utc",
     "throughput_curve": "deployment, day_utc",
     "valley_status": "deployment, hour_utc",
     "valley_episodes": "dedup_key",

@@ -95,7 +95,7 @@ def test_a_good_day_keeps_both_contracts_and_findings_are_replaced_not_added(pla
         "select contract, count(*) as n, bool_and(passed) as ok from check_findings group by 1 order by 1"
     ) == [
         {"contract": MARTS, "n": 7, "ok": True},
-        {"contract": REQUESTS, "n": 12, "ok": True},
+        {"contract": REQUESTS, "n": 14, "ok": True},
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -142,3 +143,22 @@ def test_no_value_anywhere_in_a_record_stops_its_neighbours(
     assert file["lines"] == file["loaded"] + file["duplicates"] + file["quarantined"] + file["blank"]
     assert file["loaded"] > 0
     assert place.rows("select * from requests where cached_tokens > input_tokens or input_tokens < 0") == []
+
+
+GROUP = r'"model_group": ?"[^"]'
+NAMED_BY_THE_LINE = {"litellm_spend": GROUP, "litellm_standard": GROUP, "bedrock": "inference-profile/"}
+"""Formats whose lines can name a deployment beside the model, and a pattern that shows it."""
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "openai_usage"])
+def test_the_deployment_of_the_source_comes_before_the_model_and_after_the_lines_own(place: Place, name: str) -> None:
+    log = (FOLDER / name / "log.jsonl").read_bytes()
+    path = place.write("log.jsonl", log)
+    assert place.valleywatch("ingest", str(path), "--format", name, "--deployment", "mine") == 0
+    with place.warehouse.writer() as writer:
+        writer.publish()
+    lines = log.decode().splitlines()
+    own = NAMED_BY_THE_LINE.get(name)
+    for row in place.rows("select source_line, deployment from requests"):
+        names_it = own is not None and re.search(own, lines[row["source_line"] - 1]) is not None
+        assert (row["deployment"] != "mine") is names_it

@@ -206,6 +206,14 @@ CASES = [
     time('"2026-11-28 10:15:00.25"', AT + 250_000, 'timezone = "UTC"'),
     time('"2026-11-28T12:15:00+02:00"', AT, 'timezone = "UTC"'),
     time('"2026-02-30T10:15:00"', "timestamp_not_understood", 'timezone = "UTC"'),
+    time('"2026-11-28T11:15:00"', AT, 'timezone = "Europe/Berlin"'),
+    time('"2026-11-28 05:15:00.000000999"', AT, 'timezone = "America/New_York"'),
+    time('"2026-11-28T12:15:00+02:00"', AT, 'timezone = "Europe/Berlin"'),
+    time('"2026-10-25T02:30:00"', "timestamp_ambiguous", 'timezone = "Europe/Berlin"'),
+    time('"2026-10-25T02:30:00+01:00"', to_us(datetime(2026, 10, 25, 1, 30, tzinfo=UTC)), 'timezone = "Europe/Berlin"'),
+    time('"2026-03-29T02:30:00"', "timestamp_never_occurred", 'timezone = "Europe/Berlin"'),
+    time('"2026-02-30T10:15:00"', "timestamp_not_understood", 'timezone = "Europe/Berlin"'),
+    time('"2011-12-30T10:15:00"', "timestamp_never_occurred", 'timezone = "Pacific/Apia"'),
     time('"2026-11-28T23:59:60Z"', "timestamp_not_understood"),
     time('"2026-11-28T25:00:00Z"', "timestamp_not_understood"),
     time('"2026-02-30T00:00:00Z"', "timestamp_not_understood"),
@@ -250,6 +258,13 @@ CASES = [
     name("deployment", json.dumps("é" * 256), {"deployment": "é" * 256}),
     Case("a deployment given by the source", {"deployment": "s"}, {"deployment": GONE}, option='deployment = "s"'),
     Case("a deployment of the line's own", {"deployment": "pool"}, option='deployment = "s"'),
+    Case("a model and no deployment", {"deployment": "m", "model": "m"}, {"deployment": GONE, "model": '"m"'}),
+    Case(
+        "a model and a deployment given by the source",
+        {"deployment": "s", "model": "m"},
+        {"deployment": GONE, "model": '"m"'},
+        option='deployment = "s"',
+    ),
     *(
         name(key, text, reason)
         for key in ("request_id", "deployment", "instance", "model", "session_id")

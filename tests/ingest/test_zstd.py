@@ -89,7 +89,7 @@ def test_a_zstd_file_cut_anywhere_is_refused_as_a_whole(tmp_path: Path) -> None:
     for cut in sorted({*range(4, 20), *range(20, len(WHOLE) - 9, 11), *range(len(WHOLE) - 9, len(WHOLE))}):
         path.write_bytes(WHOLE[:cut])
         with pytest.raises(RejectedFileError, match="zstd_truncated"):
-            lines.content_sha256(path)
+            lines.content_sha256(LocalFile(path))
 
 
 def test_any_flipped_bit_of_a_zstd_file_is_refused_or_harmless(tmp_path: Path) -> None:

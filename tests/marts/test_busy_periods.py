@@ -79,7 +79,8 @@ def found(place: Place) -> list[Row]:
     rows = place.rows("select * from busy_periods order by deployment, instance, period_id, minute_utc")
     return [
         {
-            key: int(value) if key == "attention2" else value for key, value in row.items() if key != "minute_utc"
+            key: int(value) if key == "attention2" else value for key, value in row.items()
+            if key not in ("minute_utc", "ttft_basis", "cached_basis", "basis_rank")
         } | {"minute_us": to_us(row["minute_utc"].replace(tzinfo=UTC))}
         for row in rows
     ]  # fmt: skip

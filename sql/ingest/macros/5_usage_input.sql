@@ -6,7 +6,7 @@
 -- why: a struct's counts are only summed where the vendor's keys allow that its input leaves tokens out
 create or replace temp macro usage_input(counts) as
   case
-    when (counts).may_be_exclusive
+    when (counts).may_be_exclusive or is_declared_exclusive()
       then input_with_cached(
         (counts).input,
         (counts).cached,
