@@ -6,12 +6,13 @@ followed and anything that is no regular file is refused, so that a log folder c
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from pipelines.errors import RejectedFileError, UsageError
 
@@ -107,4 +108,16 @@ def open_regular(path: Path) -> BinaryIO:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise RejectedFileError("not_a_regular_file", "only regular files are read")
-    return os.fdopen(descriptor, "rb")
+    return io.BufferedReader(_LogFile(descriptor, "rb"))
+
+
+class _LogFile(io.FileIO):
+    """A file whose failure to be read half way is its own fault: it must not stop the other files."""
+
+    def readinto(self, buffer: Any) -> int | None:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise RejectedFileError(
+                "unreadable", f"{error.strerror} at byte {self.tell()}; check the disk or the share it is on"
+            ) from None

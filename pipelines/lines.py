@@ -35,7 +35,10 @@ EXCERPT_BYTES = 500
 """What quarantine keeps of a line: enough to recognise the producer, little enough not to copy its data."""
 
 _GZIP = b"\x1f\x8b"
-_UNSUPPORTED = {b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\xfd7zXZ\x00": "xz"}
+_FIRST_WINDOW = 512
+"""Compressed bytes first given to a gzip member, doubled as long as it goes on."""
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_UNSUPPORTED = {_ZSTD: "zstd", b"BZh": "bzip2", b"PK\x03\x04": "zip", b"\xfd7zXZ\x00": "xz"}
 _BOM = b"\xef\xbb\xbf"
 _NEWLINE = 0x0A
 _WHITE = np.frombuffer(b" \t\n\r\x0b\x0c", np.uint8)
@@ -110,46 +113,74 @@ def _decompressed(path: Path) -> Iterator[bytes]:
             while chunk := file.read(BLOCK_BYTES):
                 yield chunk
             return
-        yield from _gunzip(iter(lambda: file.read(1 << 20), b""))
+        is_first = True
+        for chunk in _gunzip(iter(lambda: file.read(1 << 20), b"")):
+            if is_first and chunk.startswith((_GZIP, _ZSTD)):
+                raise RejectedFileError("nested_compression", "it is compressed twice; unpack it once")
+            is_first = False
+            yield chunk
 
 
 def _gunzip(stored: Iterator[bytes]) -> Iterator[bytes]:
-    """Decompress gzip members one after the other, each with its CRC and length checked."""
+    """Decompress gzip members one after the other, each with its CRC and length checked.
+
+    What many small members hold is gathered: a block of few lines costs the engine as much as a full one.
+    """
     bytes_in = bytes_out = 0
     member = zlib.decompressobj(wbits=31)
-    pending = b""
+    held: list[bytes] = []
+    n_held = 0
+    head = b""
     is_padded = False
     for piece in itertools.chain(stored, [b""]):
         bytes_in += len(piece)
-        pending += piece
+        pending = memoryview(head + piece)
+        at, window, head = 0, _FIRST_WINDOW, b""
         while True:
             if member.eof:
-                rest = pending.lstrip(b"\x00")
-                is_padded = is_padded or len(rest) < len(pending)
-                pending = rest
-                if pending and (is_padded or not _GZIP.startswith(pending[:2])):
+                if pending[at : at + 1] == b"\0":
+                    at, is_padded = len(pending) - len(bytes(pending[at:]).lstrip(b"\0")), True
+                rest = pending[at : at + len(_GZIP)]
+                if rest and (is_padded or not _GZIP.startswith(rest)):
                     raise RejectedFileError("gzip_trailing", "the bytes after the last gzip member are no gzip")
-                if len(pending) < len(_GZIP):
+                if len(rest) < len(_GZIP):
+                    head = bytes(rest)
                     break
                 member = zlib.decompressobj(wbits=31)
+            fed = pending[at : at + window]
             try:
-                out = member.decompress(pending, BLOCK_BYTES)
+                out = member.decompress(fed, BLOCK_BYTES - n_held)
             except zlib.error as error:
                 raise RejectedFileError("gzip_corrupt", f"{error} after {bytes_out} decompressed bytes") from None
-            pending = member.unused_data if member.eof else member.unconsumed_tail
+            # zlib copies what it did not use: a window that starts small at each member keeps that in proportion.
+            at += len(fed) - len(member.unused_data if member.eof else member.unconsumed_tail)
+            window = _FIRST_WINDOW if member.eof else 2 * window
             bytes_out += len(out)
             if bytes_out > RATIO_FREE_BYTES and bytes_out > MAX_RATIO * bytes_in:
                 raise RejectedFileError(
                     "decompression_ratio", f"over {MAX_RATIO} bytes out per byte in after {bytes_out} bytes"
                 )
             if out:
-                yield out
-            elif not pending:
+                held.append(out)
+                n_held += len(out)
+                if n_held == BLOCK_BYTES:
+                    out, n_held = b"", 0
+                    yield _drained(held)
+            elif at == len(pending) and not member.eof:
                 break
     if not member.eof:
         raise RejectedFileError("gzip_truncated", f"the stream ends early after {bytes_out} decompressed bytes")
-    if pending:
+    if head:
         raise RejectedFileError("gzip_trailing", "the bytes after the last gzip member are no gzip")
+    if held:
+        yield _drained(held)
+
+
+def _drained(held: list[bytes]) -> bytes:
+    """Join `held` and empty it, so that the parts do not outlive the whole."""
+    whole = b"".join(held)
+    held.clear()
+    return whole
 
 
 class _Splitter:
