@@ -45,15 +45,20 @@ def find_files(folder: Path, pattern: str) -> Found:
     if fixed == len(parts):
         if not os.path.lexists(start):
             raise UsageError(f"no such file: {start}")
-        return Found((start,))
+        return Found((_settled(start),))
     if os.path.lexists(folder / pattern):
-        return Found((folder / pattern,))
+        return Found((_settled(folder / pattern),))
     if not start.is_dir():
         raise UsageError(f"no such folder: {start} (from the path {pattern!r})")
     files: set[Path] = set()
     unreadable: set[Path] = set()
-    _walk(start, parts[fixed:], files, unreadable)
+    _walk(start.resolve(), parts[fixed:], files, unreadable)
     return Found(tuple(sorted(files)), tuple(sorted(unreadable)))
+
+
+def _settled(file: Path) -> Path:
+    """Resolve the folders of a path that its owner wrote; the file itself is still not followed."""
+    return file.parent.resolve() / file.name
 
 
 def find_named(folder: Path, pattern: str) -> list[Path]:
@@ -105,10 +110,30 @@ def open_regular(path: Path) -> BinaryIO:
                 "symbolic_link", "links are not followed; name the file it points to as its own source"
             ) from None
         raise RejectedFileError("unreadable", f"{error.strerror}; check its owner and mode") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise RejectedFileError("not_a_regular_file", "only regular files are read")
+        _require_no_detour(path, descriptor)
+    except RejectedFileError:
         os.close(descriptor)
-        raise RejectedFileError("not_a_regular_file", "only regular files are read")
+        raise
     return io.BufferedReader(_LogFile(descriptor, "rb"))
+
+
+def _require_no_detour(path: Path, descriptor: int) -> None:
+    """Refuse a file reached through a folder that became a link after it was listed: O_NOFOLLOW guards the name alone.
+
+    Where the system does not tell the name of an open file, this is not checked.
+    """
+    try:
+        opened = os.readlink(b"/proc/self/fd/%d" % descriptor)
+    except OSError:
+        return
+    if opened == os.fsencode(path.absolute()):
+        return
+    if path.parent.resolve() != path.parent.absolute():
+        raise RejectedFileError("symbolic_link", "a folder on its way is a link, which is not followed; name the target")
+    raise RejectedFileError("file_missing", "it was moved or deleted while it was opened")
 
 
 class _LogFile(io.FileIO):
