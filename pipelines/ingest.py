@@ -162,6 +162,7 @@ def _ingest_file(writer: Writer, source: SourceSettings, path: Path, window_days
         known = writer.rows("ops/known_content", content_sha256=sha256)
         if reading.is_done(known):
             return FileOutcome(reading.name, "already_loaded", f"same content as {known[0]['path']}")
+        writer.warehouse.require_space(reading.size_bytes)
         # Staging is temporary and stays outside the commit: inside, every block would be kept until the end.
         n_lines, n_blank = _stage(writer, reading, sha256)
         reach("file_staged")

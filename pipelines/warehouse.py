@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import itertools
 import os
 import re
 import shutil
@@ -33,6 +34,11 @@ SCHEMA_VERSION = 1
 KEPT_SNAPSHOTS = 3
 """Published snapshots kept, the newest included: a reader that opened an older one can finish its work."""
 
+RESERVE_BYTES = 32 << 20
+"""Free space without which nothing is begun: twice the write-ahead log that the engine lets grow to 16 MiB."""
+REPORT_SCRATCH_S = 3600.0
+_HALF_MADE = ("lake/*/*.tmp", "snapshots/*.tmp", "snapshots/*.tmp.wal", "valleywatch.link", "tmp/*")
+
 _CONNECT = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -46,6 +52,7 @@ _REFUSED = {"MULTI": "PIVOT without a list of values after `in`"}
 """What DuckDB's own name of a statement does not tell its writer."""
 
 
+_DAMAGE_WORDS = r"(?i)corrupt|checksum|not a valid DuckDB|failed to load metadata|replay|deseriali[sz]"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _NO_SPACE_WORDS = r"No space left on device|Disk quota exceeded|max_temp_directory_size"
 
@@ -67,11 +74,13 @@ class Warehouse:
         """Open the warehouse for writing; raise BusyError when another process still has it open after `wait_s`."""
         with self.explained():
             self._make_folders()
+            self.require_space()
             with _lock(self.folder / "writer.lock", wait_s):
+                self._sweep()
                 connection = _connect(self.folder / "warehouse.duckdb", self.folder, self.memory_limit)
                 try:
                     (self.folder / "warehouse.duckdb").chmod(0o600)
-                    writer = Writer(connection, self.folder)
+                    writer = Writer(connection, self)
                     writer.prepare()
                     yield writer
                 finally:
@@ -85,20 +94,45 @@ class Warehouse:
         except (duckdb.Error, OSError) as error:
             if full := _disk_full(self.folder, error):
                 raise full from error
-            if isinstance(error, duckdb.Error):
+            if isinstance(error, OSError):
                 raise ValleywatchError(
-                    f"the engine refused a step on {self.folder}: {error}; what was committed before stays"
+                    f"{error.filename or self.folder}: {error.strerror}; the warehouse needs a folder of its own that "
+                    "this user may write: check owner, mode and mount, and run again; what was committed before stays"
                 ) from error
-            raise
+            if _is_damage(error):
+                raise ValleywatchError(_unreadable(self.folder / "warehouse.duckdb", error)) from error
+            raise ValleywatchError(
+                f"the engine refused a step on {self.folder}: {error}; what was committed before stays"
+            ) from error
 
     def _make_folders(self) -> None:
         for folder in (self.folder, self.folder / "lake", self.folder / "snapshots", self.folder / "tmp"):
             try:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _make_folder(folder)
             except OSError as error:
                 raise _disk_full(self.folder, error) or UsageError(
                     f"{folder} cannot be made: {error.strerror}; set `path` under [warehouse] to a folder of its own"
                 ) from None
+
+    def require_space(self, n_bytes: int = 0) -> None:
+        """Raise DiskFullError unless `n_bytes` and the reserve fit on the disk."""
+        free = shutil.disk_usage(self.folder).free
+        if free < n_bytes + RESERVE_BYTES:
+            raise DiskFullError(
+                f"{self.folder} has {free:,} bytes free and needs {n_bytes + RESERVE_BYTES:,} to begin: "
+                "free some and run again; nothing was touched"
+            )
+
+    def _sweep(self) -> None:
+        """Remove what a killed writer left half made; the lock is held, so nobody is making it now."""
+        left = itertools.chain.from_iterable(self.folder.glob(pattern) for pattern in _HALF_MADE)
+        for path in left:
+            path.unlink(missing_ok=True)
+        # The report is written without the lock: its scratch file is swept once no process can still be at it.
+        for path in self.folder.glob(".report-*.tmp"):
+            with suppress(FileNotFoundError):
+                if time.time() - path.stat().st_mtime > REPORT_SCRATCH_S:
+                    path.unlink()
 
     @contextmanager
     def reader(self) -> Iterator[Reader]:
@@ -107,9 +141,10 @@ class Warehouse:
             raise UsageError(f"nothing is published in {self.folder} yet: run `valleywatch run` first")
         connection = _connect(None, self.folder, self.memory_limit, attach=self.snapshot.resolve())
         try:
+            _require_layout(connection, self.folder)
             yield Reader(connection)
         except duckdb.Error as error:
-            raise ValleywatchError(f"{self.snapshot} cannot be read: {error}") from error
+            raise ValleywatchError(_unreadable(self.snapshot.resolve(), error)) from error
         finally:
             connection.close()
 
@@ -130,6 +165,8 @@ class Reader:
             result = self._connection.execute(text)
             return [column[0] for column in result.description], result.fetchall()
         except duckdb.Error as error:
+            if _is_damage(error):
+                raise
             raise QueryError(f"the query failed: {error}") from None
 
     def rows(self, name: str, **params: Any) -> list[dict[str, Any]]:
@@ -140,25 +177,21 @@ class Reader:
 class Writer:
     """The one read-write connection. Statements come from `sql/`; table names from the schema's closed list."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, warehouse: Warehouse) -> None:
         self._connection = connection
         self._is_in_transaction = False
-        self.folder = folder
+        self.warehouse = warehouse
+        self.folder = warehouse.folder
 
     def prepare(self) -> None:
-        """Create the layout where it is missing, refuse another version's, make the session's macros and views."""
+        """Refuse another version's layout untouched, create it where it is missing, make the session's macros."""
+        _require_layout(self._connection, self.folder)
         with self.transaction():
             for schema in ("core", "mart", "ops"):
                 self._connection.execute(f"create schema if not exists {schema}")
             for name in queries.names("schema"):
                 self._connection.execute(queries.load(name).text)
             self._connection.execute(queries.load("ops/first_schema_version").text, {"version": SCHEMA_VERSION})
-        found = self.rows("ops/schema_version")[0]["version"]
-        if found != SCHEMA_VERSION:
-            raise UsageError(
-                f"{self.folder} was written by layout {found}, this version reads layout {SCHEMA_VERSION}: "
-                "move the folder aside and run again to rebuild it from the logs"
-            )
         for name in queries.names("ingest/macros"):
             self._connection.execute(queries.load(name).text)
 
@@ -249,7 +282,7 @@ class Writer:
     def write_parquet(self, name: str, relative: Path, **params: Any) -> int:
         """Write the rows of `sql/<name>.sql` into a new file of the lake, durably; return its size in bytes."""
         target = self.folder / relative
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_folder(target.parent)
         aside = target.with_suffix(".tmp")
         query = queries.load(name)
         relation = self._connection.sql(query.text, params=query.bind(params) or None)
@@ -302,6 +335,20 @@ class Writer:
         return f"{schema}.{name}" if schema else name
 
 
+def _require_layout(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Raise UsageError where the open warehouse or snapshot has another layout; an empty one has none yet."""
+    try:
+        found = _rows(connection, "ops/schema_version", {})[0]["version"]
+    except duckdb.CatalogException:
+        return
+    if found is not None and found != SCHEMA_VERSION:
+        newer = "install the newer valleywatch that wrote it, or " if found > SCHEMA_VERSION else ""
+        raise UsageError(
+            f"{folder} was written by layout {found}, this version reads layout {SCHEMA_VERSION}: "
+            f"{newer}move the folder aside and run again to rebuild it from the logs"
+        )
+
+
 def _require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> None:
     """Raise QueryError unless `text` holds statements and all of them only read.
 
@@ -336,7 +383,7 @@ def _connect(
             connection.execute(f"attach {_literal(str(attach))} as valleywatch (read_only)")
             connection.execute("use valleywatch")
     except duckdb.Error as error:
-        raise _disk_full(folder, error) or ValleywatchError(f"{attach or path} cannot be opened: {error}") from None
+        raise _disk_full(folder, error) or ValleywatchError(_unreadable(attach or path or folder, error)) from None
     allowed = folder / "lake" if path is None else folder
     connection.execute("set TimeZone = 'UTC'")
     connection.execute(f"set allowed_directories = [{_literal(f'{allowed}/')}]")
@@ -362,6 +409,22 @@ def _lake_sql(folder: Path, files: Iterable[str]) -> str:
 def _literal(text: str) -> str:
     """Quote a path from the configuration: the one kind of value DuckDB takes only as a literal in these statements."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def _is_damage(error: Exception) -> bool:
+    """Say whether the engine found a file of ours damaged, which it tells in words alone."""
+    return re.search(_DAMAGE_WORDS, str(error)) is not None
+
+
+def _unreadable(path: Path, error: Exception) -> str:
+    """Say what is wrong with a database file and what mends it."""
+    first = str(error).partition("\n")[0]
+    if path.name != "warehouse.duckdb":
+        return f"{path} cannot be read: {first}; delete it and run `valleywatch run`, which publishes another"
+    return (
+        f"{path} cannot be opened: {first}; if it is damaged, `valleywatch rebuild` puts it aside and begins again from "
+        "the newest sound snapshot, or from the logs"
+    )
 
 
 def _disk_full(folder: Path, error: Exception) -> DiskFullError | None:
@@ -399,14 +462,27 @@ def _lock(path: Path, wait_s: float) -> Iterator[None]:
         yield
 
 
+def _make_folder(folder: Path) -> None:
+    """Make a folder where it is missing, its name on disk before anything in it is relied on."""
+    if folder.is_dir():
+        return
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    _sync_folder(folder.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _sync_rename(source: Path, target: Path, *, sync_content: bool = True) -> None:
     """Rename durably: content on disk before the name points at it, the name on disk before returning."""
     if sync_content:
         with source.open("rb") as file:
             os.fsync(file.fileno())
     source.replace(target)
-    descriptor = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    _sync_folder(target.parent)
