@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipelines import __version__
-from pipelines.commands import demo, fit, formats, ingest, report, run, sql, status
+from pipelines.commands import demo, fit, formats, ingest, rebuild, report, run, sql, status
 from pipelines.errors import ValleywatchError
 from pipelines.stopping import Stopped, listening
 
-COMMANDS = (demo, run, ingest, status, sql, fit, report, formats)
+COMMANDS = (demo, run, ingest, status, sql, fit, report, rebuild, formats)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,6 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (Stopped, KeyboardInterrupt) as stop:
         number = stop.signal_number if isinstance(stop, Stopped) else signal.SIGINT
         name = signal.Signals(number).name
-        print(f"valleywatch: stopped by {name}; what was committed stays, the next run goes on from there", file=sys.stderr)
+        print(
+            f"valleywatch: stopped by {name}; what was committed stays, the next run goes on from there",
+            file=sys.stderr,
+        )
         return 128 + number
     return int(code)

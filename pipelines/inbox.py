@@ -110,29 +110,32 @@ def open_regular(path: Path) -> BinaryIO:
                 "symbolic_link", "links are not followed; name the file it points to as its own source"
             ) from None
         raise RejectedFileError("unreadable", f"{error.strerror}; check its owner and mode") from None
+    file = _LogFile(descriptor, "rb")
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise RejectedFileError("not_a_regular_file", "only regular files are read")
-        _require_no_detour(path, descriptor)
+        _require_regular(path, descriptor)
     except RejectedFileError:
-        os.close(descriptor)
+        file.close()
         raise
-    return io.BufferedReader(_LogFile(descriptor, "rb"))
+    return io.BufferedReader(file)
 
 
-def _require_no_detour(path: Path, descriptor: int) -> None:
-    """Refuse a file reached through a folder that became a link after it was listed: O_NOFOLLOW guards the name alone.
+def _require_regular(path: Path, descriptor: int) -> None:
+    """Refuse what is no regular file, and one reached through a folder that became a link after it was listed.
 
-    Where the system does not tell the name of an open file, this is not checked.
+    O_NOFOLLOW guards the last name alone. Where the system does not tell an open file's path, that is not checked.
     """
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise RejectedFileError("not_a_regular_file", "only regular files are read")
     try:
-        opened = os.readlink(b"/proc/self/fd/%d" % descriptor)
+        opened = Path(f"/proc/self/fd/{descriptor}").readlink()
     except OSError:
         return
-    if opened == os.fsencode(path.absolute()):
+    if opened == path.absolute():
         return
     if path.parent.resolve() != path.parent.absolute():
-        raise RejectedFileError("symbolic_link", "a folder on its way is a link, which is not followed; name the target")
+        raise RejectedFileError(
+            "symbolic_link", "a folder on its way is a link, which is not followed; name the target"
+        )
     raise RejectedFileError("file_missing", "it was moved or deleted while it was opened")
 
 

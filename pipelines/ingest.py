@@ -34,6 +34,12 @@ CLOCK_SKEW_US = 600_000_000
 RULES_VERSION = 1
 """Raised when a change of the rules lets in lines that were refused before: those are then judged again."""
 
+MAX_DEPLOYMENTS = 10_000
+"""Deployments in one file above which something that varies by request was taken for their name."""
+MERGED_FILES = 8
+"""Small files of one day in the lake from which on they become one: each new log is compared with all of them."""
+SMALL_BYTES = 512 << 10
+
 MARTS_BY_HOUR = ("hourly_hit_rate", "hit_rate_histogram", "busy_periods")
 
 
@@ -125,9 +131,11 @@ def ingest_files(
     """Load `files` as lines of `source`, one transaction a file; a bad file does not stop the others."""
     writer.run("ingest/staged")
     outcomes = []
+    before = {row["file"] for row in writer.rows("ops/lake_files")}
     for path in files:
         outcome = _ingest_file(writer, source, path, window_days, now)
         reach("file_committed")
+        _merge_small_files(writer, before)
         if outcome.status != "already_loaded":
             tell(describe(outcome))
         outcomes.append(outcome)
@@ -180,6 +188,7 @@ def _load(writer: Writer, reading: _Reading, sha256: str, window_days: int, n_li
     n_loaded, n_duplicates, n_quarantined = _settle(writer)
     if n_quarantined >= MIN_REJECTS and n_quarantined > MAX_REJECT_SHARE * n_lines:
         raise _too_many(writer, n_quarantined, n_lines, reading.source)
+    _require_few_deployments(writer)
     _write_lake(writer, sha256, window_days)
     reach("lake_written")
     _forget_rejection(writer, reading.path)
@@ -288,6 +297,16 @@ def _too_many(writer: Writer, n_quarantined: int, n_lines: int, source: SourceSe
     )
 
 
+def _require_few_deployments(writer: Writer) -> None:
+    names = [row["deployment"] for row in writer.rows("ingest/deployments", n_most=MAX_DEPLOYMENTS + 1)]
+    if len(names) > MAX_DEPLOYMENTS:
+        raise RejectedFileError(
+            "too_many_deployments",
+            f"it names over {MAX_DEPLOYMENTS:,} deployments, such as {', '.join(map(repr, names[:3]))}: is one named "
+            "after each request? Set `deployment` of the source, or mend the producer",
+        )
+
+
 def _write_lake(writer: Writer, identity: str, window_days: int) -> None:
     """Write the fresh requests by day; give lake files that lost a record a successor without it; mark the hours."""
     for lost in writer.rows("ingest/superseded_files"):
@@ -307,6 +326,23 @@ def _list_in_lake(writer: Writer, relative: Path, counted: dict[str, Any], size_
     columns = ("day_index", "last_day_index", "n_requests")
     row = {"file": str(relative), "size_bytes": size_bytes} | {name: counted[name] for name in columns}
     writer.insert_rows("ops.lake_files", [row])
+
+
+def _merge_small_files(writer: Writer, before: set[str]) -> None:
+    """Make one file of a day's small ones, in a commit of its own; those that no snapshot can know of are removed."""
+    for day in writer.rows("ops/crowded_days", small_bytes=SMALL_BYTES, n_files=MERGED_FILES):
+        small = [row["file"] for row in writer.rows("ops/small_files", small_bytes=SMALL_BYTES, **day)]
+        name = hashlib.sha256("\n".join(small).encode()).hexdigest()[:16]
+        relative = Path(small[0]).parent / f"{name}.parquet"
+        with writer.transaction():
+            counted = writer.rows("ops/sums_of_small_files", small_bytes=SMALL_BYTES, **day)[0]
+            writer.open_lake(small)
+            size = writer.write_parquet("ingest/whole_lake", relative)
+            for file in small:
+                writer.run("ingest/forget_file", file=file)
+            _list_in_lake(writer, relative, counted, size)
+        for file in set(small) - before:
+            (writer.folder / file).unlink()
 
 
 def _mark_dirty(writer: Writer, hours: list[int], window_days: int) -> None:

@@ -138,7 +138,7 @@ def _gunzip(stored: Iterator[bytes]) -> Iterator[bytes]:
         at, window, head = 0, _FIRST_WINDOW, b""
         while True:
             if member.eof:
-                if pending[at : at + 1] == b"\0":
+                if at < len(pending) and not pending[at]:
                     at, is_padded = len(pending) - len(bytes(pending[at:]).lstrip(b"\0")), True
                 rest = pending[at : at + len(_GZIP)]
                 if rest and (is_padded or not _GZIP.startswith(rest)):

@@ -69,22 +69,36 @@ class Warehouse:
         """The published file, a symbolic link that is swapped whole."""
         return self.folder / "valleywatch.duckdb"
 
+    def snapshots(self) -> list[Path]:
+        """The kept snapshots, newest first."""
+        return sorted((self.folder / "snapshots").glob("valleywatch-*.duckdb"), reverse=True)
+
     @contextmanager
     def writer(self, *, wait_s: float = 0.0) -> Iterator[Writer]:
         """Open the warehouse for writing; raise BusyError when another process still has it open after `wait_s`."""
-        with self.explained():
-            self._make_folders()
-            self.require_space()
-            with _lock(self.folder / "writer.lock", wait_s):
-                self._sweep()
-                connection = _connect(self.folder / "warehouse.duckdb", self.folder, self.memory_limit)
-                try:
-                    (self.folder / "warehouse.duckdb").chmod(0o600)
-                    writer = Writer(connection, self)
-                    writer.prepare()
-                    yield writer
-                finally:
-                    connection.close()
+        with self.explained(), self.locked(wait_s=wait_s), self.opened("warehouse.duckdb") as writer:
+            yield writer
+
+    @contextmanager
+    def locked(self, *, wait_s: float = 0.0) -> Iterator[None]:
+        """Be the only one who writes in the folder, which is made where it is missing."""
+        self._make_folders()
+        self.require_space()
+        with _lock(self.folder / "writer.lock", wait_s):
+            self._sweep()
+            yield
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Writer]:
+        """Open a database of the folder for writing, made where it is missing; its owner holds the lock."""
+        connection = _connect(self.folder / name, self.folder, self.memory_limit)
+        try:
+            (self.folder / name).chmod(0o600)
+            writer = Writer(connection, self)
+            writer.prepare()
+            yield writer
+        finally:
+            connection.close()
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -296,7 +310,7 @@ class Writer:
     def publish(self) -> Path:
         """Write a new snapshot aside, sync it, and swap the link readers follow; return the snapshot's path."""
         folder = self.folder / "snapshots"
-        numbers = sorted(int(path.stem.split("-")[1]) for path in folder.glob("valleywatch-*.duckdb"))
+        numbers = sorted(int(path.stem.split("-")[1]) for path in self.warehouse.snapshots())
         target = folder / f"valleywatch-{numbers[-1] + 1 if numbers else 1:06d}.duckdb"
         aside = target.with_suffix(".tmp")
         aside.unlink(missing_ok=True)
@@ -325,7 +339,41 @@ class Writer:
         reach("snapshot_linked")
         for number in numbers[: len(numbers) + 1 - KEPT_SNAPSHOTS]:
             (folder / f"valleywatch-{number:06d}.duckdb").unlink(missing_ok=True)
+        self._discard_unlisted()
         return target
+
+    def take_over(self, snapshot: Path) -> None:
+        """Fill the tables of this new database from a snapshot; raise ValleywatchError where it is not all sound."""
+        tables = self._connection.execute(
+            "select schema_name || '.' || table_name from duckdb_tables() where database_name = current_database() "
+            "and not temporary and table_name != 'schema_version'"
+        ).fetchall()
+        self._connection.execute(f"attach {_literal(str(snapshot))} as source (read_only)")
+        try:
+            with self.transaction():
+                for (table,) in tables:
+                    self._connection.execute(f"insert into {table} by name select * from source.{table}")
+        finally:
+            self._connection.execute("detach source")
+
+    def _discard_unlisted(self) -> None:
+        """Remove the files of the lake that neither the warehouse nor a kept snapshot lists."""
+        query = queries.load("ops/lake_files").text
+        listed = {row["file"] for row in self.rows("ops/lake_files")}
+        unlisted = {str(path.relative_to(self.folder)) for path in self.folder.glob("lake/*/*.parquet")} - listed
+        for snapshot in self.warehouse.snapshots() if unlisted else ():
+            try:
+                self._connection.execute(f"attach {_literal(str(snapshot))} as kept (read_only)")
+                try:
+                    unlisted -= {
+                        file for (file,) in self._connection.execute(query.replace("ops.", "kept.ops.")).fetchall()
+                    }
+                finally:
+                    self._connection.execute("detach kept")
+            except duckdb.Error:
+                return  # what a damaged snapshot needs is not known: nothing is removed
+        for file in unlisted:
+            (self.folder / file).unlink(missing_ok=True)
 
     def _known(self, table: str) -> str:
         schema, _, name = table.rpartition(".")
@@ -422,8 +470,8 @@ def _unreadable(path: Path, error: Exception) -> str:
     if path.name != "warehouse.duckdb":
         return f"{path} cannot be read: {first}; delete it and run `valleywatch run`, which publishes another"
     return (
-        f"{path} cannot be opened: {first}; if it is damaged, `valleywatch rebuild` puts it aside and begins again from "
-        "the newest sound snapshot, or from the logs"
+        f"{path} cannot be opened: {first}; if it is damaged, `valleywatch rebuild` puts it aside and begins again "
+        "from the newest sound snapshot, or from the logs"
     )
 
 

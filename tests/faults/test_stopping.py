@@ -29,7 +29,10 @@ def results(place: Place) -> dict[str, list[str]]:
 def three_days(folder: Path) -> Place:
     place = Place(folder)
     for day in DAYS:
-        rows = [request(number, request_id=f"{day}-{number}", timestamp=f"{day}T{number % 24:02}:15:00Z") for number in range(200)]
+        rows = [
+            request(number, request_id=f"{day}-{number}", timestamp=f"{day}T{number % 24:02}:15:00Z")
+            for number in range(200)
+        ]
         place.write(f"{day}.jsonl", rows)
     return place
 
