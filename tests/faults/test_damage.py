@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,15 @@ class Torn:
         return [Path(row["path"]).name for row in self.place.rows("select path from ingest_files order by path")]
 
 
+def what_fails(attempt: Callable[[], object]) -> str | None:
+    """Return the message of an expected failure, None where there is none."""
+    try:
+        attempt()
+    except ValleywatchError as error:
+        return str(error)
+    return None
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     place = logs(tmp_path_factory.mktemp("undisturbed"))
@@ -109,12 +119,10 @@ def test_a_flipped_bit_is_harmless_or_named_with_a_remedy_that_works(
             torn.restore(flipped(database, dice), b"")
         else:
             torn.restore(database, flipped(log, dice))
-        try:
-            torn.place.settle()
-        except ValleywatchError as error:
+        if said := what_fails(torn.place.settle):
             refused += 1
-            assert str(torn.folder / "warehouse.duckdb") in str(error)
-            assert "`valleywatch rebuild`" in str(error)
+            assert str(torn.folder / "warehouse.duckdb") in said
+            assert "`valleywatch rebuild`" in said
             rebuild(torn.place.warehouse)
             torn.place.settle()
         assert torn.place.views(without=VARYING) == undisturbed
@@ -131,12 +139,12 @@ def test_a_flipped_bit_of_a_snapshot_is_harmless_or_named_with_a_remedy_that_wor
     sound = snapshot.read_bytes()
     for _ in range(rounds):
         snapshot.write_bytes(flipped(sound, dice))
-        try:
-            assert place.views(without=VARYING) == undisturbed
-        except ValleywatchError as error:
+        if said := what_fails(place.views):
             refused += 1
-            assert f"{snapshot} cannot be read" in str(error)
-            assert "delete it and run `valleywatch run`" in str(error)
+            assert f"{snapshot} cannot be read" in said
+            assert "delete it and run `valleywatch run`" in said
+        else:
+            assert place.views(without=VARYING) == undisturbed
     assert refused
     snapshot.unlink()
     publish_if_behind(place.warehouse, NOW)
