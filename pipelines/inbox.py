@@ -110,13 +110,12 @@ def open_regular(path: Path) -> BinaryIO:
                 "symbolic_link", "links are not followed; name the file it points to as its own source"
             ) from None
         raise RejectedFileError("unreadable", f"{error.strerror}; check its owner and mode") from None
-    file = _LogFile(descriptor, "rb")
     try:
         _require_regular(path, descriptor)
     except RejectedFileError:
-        file.close()
+        os.close(descriptor)
         raise
-    return io.BufferedReader(file)
+    return io.BufferedReader(_LogFile(descriptor, "rb"))
 
 
 def _require_regular(path: Path, descriptor: int) -> None:

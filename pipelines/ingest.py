@@ -312,19 +312,19 @@ def _write_lake(writer: Writer, identity: str, window_days: int) -> None:
     for lost in writer.rows("ingest/superseded_files"):
         name = hashlib.sha256(f"{lost['file']} {identity}".encode()).hexdigest()[:16]
         relative = Path(lost["file"]).parent / f"{name}.parquet"
-        size = writer.write_parquet("ingest/survivors_of_file", relative, file=lost["file"])
+        written = writer.write_parquet("ingest/survivors_of_file", relative, file=lost["file"])
         writer.run("ingest/forget_file", file=lost["file"])
-        _list_in_lake(writer, relative, lost, size)
+        _list_in_lake(writer, relative, lost, written)
     for day in writer.rows("ingest/fresh_days"):
         relative = Path("lake") / f"day={day_text(day['day_index'])}" / f"{identity[:16]}.parquet"
-        size = writer.write_parquet("ingest/fresh_of_day", relative, day_index=day["day_index"])
-        _list_in_lake(writer, relative, day, size)
+        written = writer.write_parquet("ingest/fresh_of_day", relative, day_index=day["day_index"])
+        _list_in_lake(writer, relative, day, written)
     _mark_dirty(writer, [row["hour_index"] for row in writer.rows("ingest/touched_hours")], window_days)
 
 
-def _list_in_lake(writer: Writer, relative: Path, counted: dict[str, Any], size_bytes: int) -> None:
+def _list_in_lake(writer: Writer, relative: Path, counted: dict[str, Any], written: dict[str, Any]) -> None:
     columns = ("day_index", "last_day_index", "n_requests")
-    row = {"file": str(relative), "size_bytes": size_bytes} | {name: counted[name] for name in columns}
+    row = {"file": str(relative)} | written | {name: counted[name] for name in columns}
     writer.insert_rows("ops.lake_files", [row])
 
 
@@ -337,10 +337,10 @@ def _merge_small_files(writer: Writer, before: set[str]) -> None:
         with writer.transaction():
             counted = writer.rows("ops/sums_of_small_files", small_bytes=SMALL_BYTES, **day)[0]
             writer.open_lake(small)
-            size = writer.write_parquet("ingest/whole_lake", relative)
+            written = writer.write_parquet("ingest/whole_lake", relative)
             for file in small:
                 writer.run("ingest/forget_file", file=file)
-            _list_in_lake(writer, relative, counted, size)
+            _list_in_lake(writer, relative, counted, written)
         for file in set(small) - before:
             (writer.folder / file).unlink()
 

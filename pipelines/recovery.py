@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipelines.errors import ValleywatchError
-from pipelines.warehouse import Warehouse, Writer
+from pipelines.warehouse import Warehouse
 
 _NEW = "rebuilt.duckdb"
 
@@ -53,22 +53,13 @@ def _copy_newest(warehouse: Warehouse, unsound: list[str]) -> Path | None:
         try:
             with warehouse.explained(), warehouse.opened(_NEW) as writer:
                 writer.take_over(snapshot)
-                _require_lake(writer)
+                writer.require_sound(writer.rows("ops/lake_sums"))
         except ValleywatchError as error:
             unsound.append(f"{snapshot}: {error}")
         else:
             return snapshot
     _remove(new)
     return None
-
-
-def _require_lake(writer: Writer) -> None:
-    """Raise ValleywatchError unless every file of the lake that the manifest lists is there, whole."""
-    for row in writer.rows("ops/lake_sizes"):
-        path = writer.folder / row["file"]
-        found = path.stat().st_size if path.exists() else 0
-        if found != row["size_bytes"]:
-            raise ValleywatchError(f"{path} has {found:,} bytes where {row['size_bytes']:,} were written")
 
 
 def _put_aside(folder: Path, *, with_lake: bool) -> Path:

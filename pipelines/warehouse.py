@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import itertools
 import os
 import re
@@ -30,7 +31,7 @@ from pipelines import queries
 from pipelines.errors import BusyError, DiskFullError, QueryError, UsageError, ValleywatchError
 from pipelines.faults import reach
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 KEPT_SNAPSHOTS = 3
 """Published snapshots kept, the newest included: a reader that opened an older one can finish its work."""
 
@@ -52,6 +53,7 @@ _REFUSED = {"MULTI": "PIVOT without a list of values after `in`"}
 """What DuckDB's own name of a statement does not tell its writer."""
 
 
+_FROM_LOGS = "run `valleywatch rebuild --from-logs`"
 _DAMAGE_WORDS = r"(?i)corrupt|checksum|not a valid DuckDB|failed to load metadata|replay|deseriali[sz]"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _NO_SPACE_WORDS = r"No space left on device|Disk quota exceeded|max_temp_directory_size"
@@ -194,6 +196,7 @@ class Writer:
     def __init__(self, connection: duckdb.DuckDBPyConnection, warehouse: Warehouse) -> None:
         self._connection = connection
         self._is_in_transaction = False
+        self._sound: set[Path] = set()
         self.warehouse = warehouse
         self.folder = warehouse.folder
 
@@ -293,8 +296,29 @@ class Writer:
         self._connection.execute(f"create or replace temp view lake as {_lake_sql(self.folder, files)}")
         self.create_view("requests", "views/requests")
 
-    def write_parquet(self, name: str, relative: Path, **params: Any) -> int:
-        """Write the rows of `sql/<name>.sql` into a new file of the lake, durably; return its size in bytes."""
+    def open_days(self, first_day: int, last_day: int) -> None:
+        """Point the views at the files of these days, once each of them is known to be what was written."""
+        files = self.rows("ops/lake_files_of_days", first_day=first_day, last_day=last_day)
+        self.require_sound(files)
+        self.open_lake(row["file"] for row in files)
+
+    def require_sound(self, files: Iterable[dict[str, Any]]) -> None:
+        """Raise ValleywatchError unless each `file` has its `sha256`; each is read through once in a session.
+
+        The engine does not notice every flipped bit of a Parquet file: some are other numbers to it.
+        """
+        for row in files:
+            path = self.folder / row["file"]
+            if path in self._sound:
+                continue
+            if not path.exists():
+                raise ValleywatchError(f"{path} is missing: put it back from a backup, or {_FROM_LOGS}")
+            if _sha256(path) != row["sha256"]:
+                raise ValleywatchError(f"{path} is not what was written: put it back from a backup, or {_FROM_LOGS}")
+            self._sound.add(path)
+
+    def write_parquet(self, name: str, relative: Path, **params: Any) -> dict[str, Any]:
+        """Write the rows of `sql/<name>.sql` into a new file of the lake, durably; return its size_bytes and sha256."""
         target = self.folder / relative
         _make_folder(target.parent)
         aside = target.with_suffix(".tmp")
@@ -305,7 +329,7 @@ class Writer:
         aside.chmod(0o400)
         reach("parquet_aside")
         _sync_rename(aside, target)
-        return target.stat().st_size
+        return {"size_bytes": target.stat().st_size, "sha256": _sha256(target)}
 
     def publish(self) -> Path:
         """Write a new snapshot aside, sync it, and swap the link readers follow; return the snapshot's path."""
@@ -517,6 +541,11 @@ def _make_folder(folder: Path) -> None:
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     _sync_folder(folder.parent)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _sync_folder(folder: Path) -> None:
