@@ -129,13 +129,11 @@ def _require_regular(path: Path, descriptor: int) -> None:
         opened = Path(f"/proc/self/fd/{descriptor}").readlink()
     except OSError:
         return
-    if opened == path.absolute():
-        return
-    if path.parent.resolve() != path.parent.absolute():
+    if opened != path.absolute():
         raise RejectedFileError(
-            "symbolic_link", "a folder on its way is a link, which is not followed; name the target"
+            "symbolic_link",
+            "it was moved while it was opened, or a folder on its way is a link: name the target instead",
         )
-    raise RejectedFileError("file_missing", "it was moved or deleted while it was opened")
 
 
 class _LogFile(io.FileIO):

@@ -109,7 +109,7 @@ def test_a_million_empty_gzip_members_are_worked_off_in_seconds(tmp_path: Path) 
     path.write_bytes(gzip.compress(b"", mtime=0) * 1_000_000 + gzip.compress(b"x\n"))
     before = time.process_time()
     content_sha256(path)
-    assert time.process_time() - before < 15
+    assert time.process_time() - before < 6
 
 
 def test_a_gzip_member_for_each_line_costs_no_more_than_one_for_all(place: Place) -> None:
@@ -118,7 +118,7 @@ def test_a_gzip_member_for_each_line_costs_no_more_than_one_for_all(place: Place
     before = time.process_time()
     (outcome,) = place.ingest()
     assert outcome.n_loaded == 3000
-    assert time.process_time() - before < 15
+    assert time.process_time() - before < 6
 
 
 GOOD = json.dumps(request(3))
@@ -227,7 +227,7 @@ def test_a_link_swapped_in_after_listing_is_never_followed(place: Place, what: s
     met = {"ours": 0, "refused": 0}
     try:
         deadline = time.monotonic() + 20
-        while min(met.values()) < 50 or sum(met.values()) < 1000:
+        while met["ours"] < 50 or met["refused"] < 1000:
             assert time.monotonic() < deadline, met
             try:
                 with inbox.open_regular(listed) as file:

@@ -197,3 +197,20 @@ def test_what_is_published_is_on_disk_before_its_name_is_and_the_name_before_we_
         assert seen[index + 1] == ("fsync", str(target.parent))
     # The folder of a day that is new is itself a name that must last.
     assert seen.index(("fsync", str(folder / "lake"))) < renames[0]
+
+
+def test_what_a_killed_writer_left_half_made_is_swept_by_the_next(filled: Place) -> None:
+    folder = filled.warehouse.folder
+    day = next((folder / "lake").iterdir())
+    left = [
+        day / "0.tmp",
+        folder / "snapshots" / "valleywatch-000009.tmp",
+        folder / "tmp" / "spilled",
+        folder / "old.tmp",
+    ]
+    report, young = folder / ".report-old.tmp", folder / ".report-young.tmp"
+    for path in [*left, report, young]:
+        path.write_bytes(b"half")
+    os.utime(report, (0, 0))
+    filled.ingest()
+    assert [path.name for path in [*left, report, young] if path.exists()] == ["old.tmp", ".report-young.tmp"]
