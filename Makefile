@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types imports check fmt docs wheel lock clean
+.PHONY: help setup demo test test-faults lint types imports check fmt docs wheel lock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
 
 # The lock is complete and installed with its hashes checked: by uv where there is one, else by pip (without resolving:
 # pip refuses a locked package that another one names with an extra). The project itself is linked in.
@@ -33,6 +33,9 @@ demo: setup ## the whole job on bundled logs: the valley table and where the rep
 
 test: setup ## the tests
 	@$(BIN)/python -P -m pytest -n 2
+
+test-faults: setup ## the long rounds of kills, torn logs, flipped bits and strange files
+	@$(BIN)/python -P -m pytest -n 2 -m slow
 
 lint: setup ## style
 	@$(BIN)/ruff check .

@@ -1,22 +1,24 @@
 """The command line: `valleywatch COMMAND`.
 
 Belongs here: the parser and the one place where errors become messages and exit codes (0 done, 1 a person is needed,
-2 usage or configuration, 75 try again). Does not belong here: commands.
+2 usage or configuration, 75 try again, 128 + n ended by signal n). Does not belong here: commands.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from pipelines import __version__
-from pipelines.commands import demo, fit, formats, ingest, report, run, sql, status
+from pipelines.commands import demo, fit, formats, ingest, rebuild, report, run, sql, status
 from pipelines.errors import ValleywatchError
+from pipelines.stopping import Stopped, listening
 
-COMMANDS = (demo, run, ingest, status, sql, fit, report, formats)
+COMMANDS = (demo, run, ingest, status, sql, fit, report, rebuild, formats)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,8 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.add_to(commands)
     options = parser.parse_args(arguments)
     try:
-        code = options.execute(options)
-        sys.stdout.flush()
+        with listening():
+            code = options.execute(options)
+            sys.stdout.flush()
     except ValleywatchError as error:
         print(f"valleywatch: {error}", file=sys.stderr)
         return error.exit_code
@@ -41,7 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has what it wanted; Python must not complain about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt:
-        print("valleywatch: interrupted; what was committed stays", file=sys.stderr)
-        return 130
+    except (Stopped, KeyboardInterrupt) as stop:
+        number = stop.signal_number if isinstance(stop, Stopped) else signal.SIGINT
+        name = signal.Signals(number).name
+        print(
+            f"valleywatch: stopped by {name}; what was committed stays, the next run goes on from there",
+            file=sys.stderr,
+        )
+        return 128 + number
     return int(code)

@@ -27,6 +27,8 @@ TRUNCATED = frozenset({"gzip_truncated", "zstd_truncated"})
 """Reasons that a file which is still being written gives as well."""
 
 _PIECE_BYTES = 1 << 20
+_FIRST_WINDOW = 512
+"""Compressed bytes first given to a gzip member, doubled as long as it goes on."""
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE = b"\x2a\x4d\x18"
@@ -45,12 +47,39 @@ def decompressed(log: LogFile, block_bytes: int) -> Iterator[bytes]:
                     "unsupported_compression", f"{name} is not read; unpack it, or use plain text, gzip or zstd"
                 )
         if head.startswith(_GZIP):
-            yield from _gunzip(_pieces_of(file), block_bytes)
+            chunks = _gunzip(_pieces_of(file), block_bytes)
         elif _begins_frame(head):
-            yield from _unzstd(_pieces_of(file), block_bytes)
+            chunks = _unzstd(_pieces_of(file), block_bytes)
         else:
-            while chunk := file.read(block_bytes):
-                yield chunk
+            yield from iter(lambda: file.read(block_bytes), b"")
+            return
+        is_first = True
+        for chunk in _gathered(chunks, block_bytes):
+            if is_first and (chunk.startswith(_GZIP) or _begins_frame(chunk)):
+                raise RejectedFileError("nested_compression", "it is compressed twice; unpack it once")
+            is_first = False
+            yield chunk
+
+
+def _gathered(chunks: Iterator[bytes], block_bytes: int) -> Iterator[bytes]:
+    """Join what many small members hold: a block of few lines costs the engine as much as a full one."""
+    held: list[bytes] = []
+    n_held = 0
+    for chunk in chunks:
+        if held and n_held + len(chunk) > block_bytes:
+            yield _drained(held)
+            n_held = 0
+        held.append(chunk)
+        n_held += len(chunk)
+    if held:
+        yield _drained(held)
+
+
+def _drained(held: list[bytes]) -> bytes:
+    """Join `held` and empty it, so that the parts do not outlive the whole."""
+    whole = b"".join(held)
+    held.clear()
+    return whole
 
 
 def _pieces_of(file: BinaryIO) -> Iterator[bytes]:
@@ -69,33 +98,38 @@ def _gunzip(stored: Iterator[bytes], block_bytes: int) -> Iterator[bytes]:
     """Decompress gzip members one after the other, each with its CRC and length checked."""
     bytes_in = bytes_out = 0
     member = zlib.decompressobj(wbits=31)
-    pending = b""
+    head = b""
     is_padded = False
     for piece in stored:
         bytes_in += len(piece)
-        pending += piece
+        pending = memoryview(head + piece)
+        at, window, head = 0, _FIRST_WINDOW, b""
         while True:
             if member.eof:
-                rest = pending.lstrip(b"\x00")
-                is_padded = is_padded or len(rest) < len(pending)
-                pending = rest
-                if pending and (is_padded or not _GZIP.startswith(pending[:2])):
+                if at < len(pending) and not pending[at]:
+                    at, is_padded = len(pending) - len(bytes(pending[at:]).lstrip(b"\0")), True
+                rest = pending[at : at + len(_GZIP)]
+                if rest and (is_padded or not _GZIP.startswith(rest)):
                     raise RejectedFileError("gzip_trailing", "the bytes after the last gzip member are no gzip")
-                if len(pending) < len(_GZIP):
+                if len(rest) < len(_GZIP):
+                    head = bytes(rest)
                     break
                 member = zlib.decompressobj(wbits=31)
+            fed = pending[at : at + window]
             try:
-                out = member.decompress(pending, block_bytes)
+                out = member.decompress(fed, block_bytes)
             except zlib.error as error:
                 raise RejectedFileError("gzip_corrupt", f"{error} after {bytes_out} decompressed bytes") from None
-            pending = member.unused_data if member.eof else member.unconsumed_tail
+            # zlib copies what it did not use: a window that starts small at each member keeps that in proportion.
+            at += len(fed) - len(member.unused_data if member.eof else member.unconsumed_tail)
+            window = _FIRST_WINDOW if member.eof else 2 * window
             bytes_out += len(out)
             _require_ratio(bytes_in, bytes_out)
             if out:
                 yield out
-            elif not pending:
+            elif at == len(pending) and not member.eof:
                 break
-    if pending or not member.eof:
+    if head or not member.eof:
         raise RejectedFileError("gzip_truncated", f"the stream ends early after {bytes_out} decompressed bytes")
 
 

@@ -69,7 +69,7 @@ def is_broken(findings: Sequence[Finding]) -> bool:
 
 def judge_requests(writer: Writer, day_index: int, policy: PolicySettings) -> tuple[Finding, ...]:
     """Judge the manifest and the day's requests; keep and return the findings."""
-    _open_days(writer, day_index, day_index)
+    writer.open_days(day_index, day_index)
     day = {"from_us": day_index * US_PER_DAY, "to_us": (day_index + 1) * US_PER_DAY}
     requests = writer.frame("checks/requests_profile", **day)
     findings = [
@@ -111,15 +111,10 @@ def _require_kept(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
 
 
 def _judge_marts(writer: Writer, day_index: int) -> tuple[Finding, ...]:
-    _open_days(writer, day_index - 1, day_index)
+    writer.open_days(day_index - 1, day_index)
     from_us, to_us = day_index * US_PER_DAY, (day_index + 1) * US_PER_DAY
     profile = writer.frame("checks/marts_profile", context_from_us=from_us - US_PER_DAY, from_us=from_us, to_us=to_us)
     return tuple(judge(profile, expected_of_marts()))
-
-
-def _open_days(writer: Writer, first_day: int, last_day: int) -> None:
-    files = writer.rows("ops/lake_files_of_days", first_day=first_day, last_day=last_day)
-    writer.open_lake(row["file"] for row in files)
 
 
 def _keep(writer: Writer, day_index: int, contract: str, findings: Sequence[Finding]) -> None:

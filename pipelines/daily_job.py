@@ -17,6 +17,7 @@ from pipelines.errors import UnreachableError, UsageError, ValleywatchError
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.report_data import publish_if_behind
 from pipelines.settings import load_settings
+from pipelines.stopping import heed
 from pipelines.times import FIRST_DAY, to_day, to_day_index
 from pipelines.warehouse import Warehouse
 
@@ -66,6 +67,7 @@ def run(
     if not todo:
         tell("nothing new: every day is up to date")
     for position, day_index in enumerate(todo, 1):
+        heed()
         tell(f"{to_day(day_index)} (day {position} of {len(todo)})")
         _execute(config_path, warehouse, to_day(day_index), fixed_now, publishes=position == len(todo))
     publish_if_behind(warehouse, now)

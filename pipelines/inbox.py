@@ -7,13 +7,14 @@ cannot lead elsewhere or block a run.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from pipelines.errors import RejectedFileError, UsageError
 from pipelines.log_file import LogFile, Stamp
@@ -91,16 +92,21 @@ def find_files(folder: Path, pattern: str) -> Found:
     if fixed == len(parts):
         if not os.path.lexists(start):
             raise UsageError(f"no such file: {start}")
-        return Found((LocalFile(start),))
+        return Found((_settled(start),))
     if os.path.lexists(folder / pattern):
-        return Found((LocalFile(folder / pattern),))
+        return Found((_settled(folder / pattern),))
     if not start.is_dir():
         raise UsageError(f"no such folder: {start} (from the path {pattern!r})")
     files: set[Path] = set()
     unreadable: set[Path] = set()
-    _walk(start, parts[fixed:], files, unreadable)
+    _walk(start.resolve(), parts[fixed:], files, unreadable)
     hidden = (Unreadable(path_text(path), "cannot be listed; check its owner and mode") for path in sorted(unreadable))
     return Found(tuple(map(LocalFile, sorted(files))), tuple(hidden))
+
+
+def _settled(file: Path) -> LocalFile:
+    """Resolve the folders of a path that its owner wrote; the file itself is still not followed."""
+    return LocalFile(file.parent.resolve() / file.name)
 
 
 def find_named(folder: Path, pattern: str) -> list[LogFile]:
@@ -152,7 +158,39 @@ def open_regular(path: Path) -> BinaryIO:
                 "symbolic_link", "links are not followed; name the file it points to as its own source"
             ) from None
         raise RejectedFileError("unreadable", f"{error.strerror}; check its owner and mode") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        _require_regular(path, descriptor)
+    except RejectedFileError:
         os.close(descriptor)
+        raise
+    return io.BufferedReader(_LogFile(descriptor, "rb"))
+
+
+def _require_regular(path: Path, descriptor: int) -> None:
+    """Refuse what is no regular file, and one reached through a folder that became a link after it was listed.
+
+    O_NOFOLLOW guards the last name alone. Where the system does not tell an open file's path, that is not checked.
+    """
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         raise RejectedFileError("not_a_regular_file", "only regular files are read")
-    return os.fdopen(descriptor, "rb")
+    try:
+        opened = Path(f"/proc/self/fd/{descriptor}").readlink()
+    except OSError:
+        return
+    if opened != path.absolute():
+        raise RejectedFileError(
+            "symbolic_link",
+            "it was moved while it was opened, or a folder on its way is a link: name the target instead",
+        )
+
+
+class _LogFile(io.FileIO):
+    """A file whose failure to be read half way is its own fault: it must not stop the other files."""
+
+    def readinto(self, buffer: Any) -> int | None:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise RejectedFileError(
+                "unreadable", f"{error.strerror} at byte {self.tell()}; check the disk or the share it is on"
+            ) from None

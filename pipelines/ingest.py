@@ -46,6 +46,12 @@ UNFINISHED = TRUNCATED | {"parquet_not_readable", "document_not_json"}
 MOVED = frozenset({"changed_while_reading", "file_missing"})
 """Faults that say that a file is being written, replaced or rotated at this moment."""
 
+MAX_DEPLOYMENTS = 10_000
+"""Deployments in one file above which something that varies by request was taken for their name."""
+MERGED_FILES = 8
+"""Small files of one day in the lake from which on they become one: each new log is compared with all of them."""
+SMALL_BYTES = 512 << 10
+
 MARTS_BY_HOUR = ("hourly_hit_rate", "hit_rate_histogram", "busy_periods")
 
 
@@ -157,6 +163,7 @@ def ingest_files(
     """Load `files` as lines of `source`, one transaction a file; a bad file does not stop the others."""
     writer.run("ingest/staged")
     outcomes: list[FileOutcome] = []
+    before = {row["file"] for row in writer.rows("ops/lake_files")}
     for position, log in enumerate(files):
         if len(outcomes) >= MAX_UNREACHABLE and all(x.status == "unreachable" for x in outcomes[-MAX_UNREACHABLE:]):
             tell(f"source {source.name!r}: its store does not answer; {len(files) - position:,} more are not tried")
@@ -167,6 +174,7 @@ def ingest_files(
         except UnreachableError as error:
             outcome = FileOutcome(log.name, "unreachable", str(error))
         reach("file_committed")
+        _merge_small_files(writer, before)
         if outcome.status != "already_loaded":
             tell(describe(outcome))
         outcomes.append(outcome)
@@ -208,6 +216,7 @@ def _ingest_file(writer: Writer, source: SourceSettings, log: LogFile, window_da
             return FileOutcome(reading.name, "already_loaded", f"same content as {known[0]['path']}")
         if known and known[0]["status"] == "loaded":
             part = replace(part, origin_sha256=known[0]["origin_sha256"])
+        writer.warehouse.require_space(reading.stamp.size_bytes)
         # Staging is temporary and stays outside the commit: inside, every block would be kept until the end.
         n_lines, n_blank = _stage(writer, reading, part)
         remarks = _examine(writer, reading)
@@ -249,6 +258,7 @@ def _deferred(reading: _Reading, why: str) -> FileOutcome:
 def _load(writer: Writer, reading: _Reading, part: Part, window_days: int, n_lines: int, n_blank: int) -> FileOutcome:
     n_loaded, n_duplicates, n_quarantined = _settle(writer)
     _require_few_rejects(writer, n_quarantined, n_lines, reading.source)
+    _require_few_deployments(writer)
     _write_lake(writer, part.sha256, window_days)
     reach("lake_written")
     _forget_rejection(writer, reading.name)
@@ -275,6 +285,7 @@ def _go_on(writer: Writer, reading: _Reading, part: Part, window_days: int, n_li
         n_lines, n_blank = known["lines"] + n_lines, known["blank"] + n_blank
     n_quarantined = n_still + n_refused
     _require_few_rejects(writer, n_quarantined, n_lines, reading.source)
+    _require_few_deployments(writer)
     # A name of its own: a copy of this content may be loaded under another row, with other settings.
     _write_lake(writer, _digest(f"{part.sha256} from {known['content_bytes']} {reading.fingerprint}"), window_days)
     reach("lake_written")
@@ -418,18 +429,28 @@ def _require_few_rejects(writer: Writer, n_quarantined: int, n_lines: int, sourc
     )
 
 
+def _require_few_deployments(writer: Writer) -> None:
+    names = [row["deployment"] for row in writer.rows("ingest/deployments", n_most=MAX_DEPLOYMENTS + 1)]
+    if len(names) > MAX_DEPLOYMENTS:
+        raise RejectedFileError(
+            "too_many_deployments",
+            f"it names over {MAX_DEPLOYMENTS:,} deployments, such as {', '.join(map(repr, names[:3]))}: is one named "
+            "after each request? Set `deployment` of the source, or mend the producer",
+        )
+
+
 def _write_lake(writer: Writer, identity: str, window_days: int) -> None:
     """Write the fresh requests by day; give lake files that lost a record a successor without it; mark the hours."""
     for lost in writer.rows("ingest/superseded_files"):
         name = _digest(f"{lost['file']} {identity}")[:16]
         relative = Path(lost["file"]).parent / f"{name}.parquet"
-        size = writer.write_parquet("ingest/survivors_of_file", relative, file=lost["file"])
+        written = writer.write_parquet("ingest/survivors_of_file", relative, file=lost["file"])
         writer.run("ingest/forget_file", file=lost["file"])
-        _list_in_lake(writer, relative, lost, size)
+        _list_in_lake(writer, relative, lost, written)
     for day in writer.rows("ingest/fresh_days"):
         relative = Path("lake") / f"day={day_text(day['day_index'])}" / f"{identity[:16]}.parquet"
-        size = writer.write_parquet("ingest/fresh_of_day", relative, day_index=day["day_index"])
-        _list_in_lake(writer, relative, day, size)
+        written = writer.write_parquet("ingest/fresh_of_day", relative, day_index=day["day_index"])
+        _list_in_lake(writer, relative, day, written)
     _mark_dirty(writer, [row["hour_index"] for row in writer.rows("ingest/touched_hours")], window_days)
 
 
@@ -437,10 +458,27 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _list_in_lake(writer: Writer, relative: Path, counted: dict[str, Any], size_bytes: int) -> None:
+def _list_in_lake(writer: Writer, relative: Path, counted: dict[str, Any], written: dict[str, Any]) -> None:
     columns = ("day_index", "last_day_index", "n_requests")
-    row = {"file": str(relative), "size_bytes": size_bytes} | {name: counted[name] for name in columns}
+    row = {"file": str(relative)} | written | {name: counted[name] for name in columns}
     writer.insert_rows("ops.lake_files", [row])
+
+
+def _merge_small_files(writer: Writer, before: set[str]) -> None:
+    """Make one file of a day's small ones, in a commit of its own; those that no snapshot can know of are removed."""
+    for day in writer.rows("ops/crowded_days", small_bytes=SMALL_BYTES, n_files=MERGED_FILES):
+        small = [row["file"] for row in writer.rows("ops/small_files", small_bytes=SMALL_BYTES, **day)]
+        name = hashlib.sha256("\n".join(small).encode()).hexdigest()[:16]
+        relative = Path(small[0]).parent / f"{name}.parquet"
+        with writer.transaction():
+            counted = writer.rows("ops/sums_of_small_files", small_bytes=SMALL_BYTES, **day)[0]
+            writer.open_lake(small)
+            written = writer.write_parquet("ingest/whole_lake", relative)
+            for file in small:
+                writer.run("ingest/forget_file", file=file)
+            _list_in_lake(writer, relative, counted, written)
+        for file in set(small) - before:
+            (writer.folder / file).unlink()
 
 
 def _mark_dirty(writer: Writer, hours: list[int], window_days: int) -> None:

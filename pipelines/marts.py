@@ -19,7 +19,7 @@ def refresh_hours(writer: Writer, mart: str, day_index: int) -> int:
         hours = [
             row["hour_index"] for row in writer.rows("ops/dirty_hours", mart=mart, first_hour=first, last_hour=last)
         ]
-        _open_days(writer, day_index, day_index)
+        writer.open_days(day_index, day_index)
         for start, end in _runs(hours):
             writer.run(f"mart/clear_{mart}", first_hour=start, last_hour=end)
             writer.insert(f"mart.{mart}", f"mart/{mart}", from_us=start * US_PER_HOUR, to_us=(end + 1) * US_PER_HOUR)
@@ -33,17 +33,12 @@ def refresh_busy_periods(writer: Writer, day_index: int) -> bool:
     with writer.transaction():
         if not writer.rows("ops/dirty_hours", mart="busy_periods", first_hour=first, last_hour=last):
             return False
-        _open_days(writer, day_index - 1, day_index)
+        writer.open_days(day_index - 1, day_index)
         day = {"from_us": day_index * US_PER_DAY, "to_us": (day_index + 1) * US_PER_DAY}
         writer.run("mart/clear_busy_periods", **day)
         writer.insert("mart.busy_periods", "mart/busy_periods", context_from_us=day["from_us"] - US_PER_DAY, **day)
         writer.run("ops/clean_hours", mart="busy_periods", first_hour=first, last_hour=last)
     return True
-
-
-def _open_days(writer: Writer, first_day: int, last_day: int) -> None:
-    files = writer.rows("ops/lake_files_of_days", first_day=first_day, last_day=last_day)
-    writer.open_lake(row["file"] for row in files)
 
 
 def _runs(hours: list[int]) -> list[tuple[int, int]]:

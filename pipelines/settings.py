@@ -196,6 +196,8 @@ def load_settings(path: Path) -> Settings:
         ) from None
     except IsADirectoryError:
         raise UsageError(f"{path} is a folder: --config takes the TOML file itself") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}; check its owner and mode") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
+import itertools
 import os
 import re
 import shutil
@@ -33,6 +35,11 @@ SCHEMA_VERSION = 2
 KEPT_SNAPSHOTS = 3
 """Published snapshots kept, the newest included: a reader that opened an older one can finish its work."""
 
+RESERVE_BYTES = 32 << 20
+"""Free space without which nothing is begun: twice the write-ahead log that the engine lets grow to 16 MiB."""
+REPORT_SCRATCH_S = 3600.0
+_HALF_MADE = ("lake/*/*.tmp", "snapshots/*.tmp", "snapshots/*.tmp.wal", "valleywatch.link", "tmp/*")
+
 _CONNECT = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -46,6 +53,8 @@ _REFUSED = {"MULTI": "PIVOT without a list of values after `in`"}
 """What DuckDB's own name of a statement does not tell its writer."""
 
 
+_FROM_LOGS = "run `valleywatch rebuild --from-logs`"
+_DAMAGE_WORDS = r"(?i)corrupt|checksum|not a valid DuckDB|failed to load metadata|replay|deseriali[sz]"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _NO_SPACE_WORDS = r"No space left on device|Disk quota exceeded|max_temp_directory_size"
 
@@ -62,20 +71,36 @@ class Warehouse:
         """The published file, a symbolic link that is swapped whole."""
         return self.folder / "valleywatch.duckdb"
 
+    def snapshots(self) -> list[Path]:
+        """The kept snapshots, newest first."""
+        return sorted((self.folder / "snapshots").glob("valleywatch-*.duckdb"), reverse=True)
+
     @contextmanager
     def writer(self, *, wait_s: float = 0.0) -> Iterator[Writer]:
         """Open the warehouse for writing; raise BusyError when another process still has it open after `wait_s`."""
-        with self.explained():
-            self._make_folders()
-            with _lock(self.folder / "writer.lock", wait_s):
-                connection = _connect(self.folder / "warehouse.duckdb", self.folder, self.memory_limit)
-                try:
-                    (self.folder / "warehouse.duckdb").chmod(0o600)
-                    writer = Writer(connection, self.folder)
-                    writer.prepare()
-                    yield writer
-                finally:
-                    connection.close()
+        with self.explained(), self.locked(wait_s=wait_s), self.opened("warehouse.duckdb") as writer:
+            yield writer
+
+    @contextmanager
+    def locked(self, *, wait_s: float = 0.0) -> Iterator[None]:
+        """Be the only one who writes in the folder, which is made where it is missing."""
+        self._make_folders()
+        self.require_space()
+        with _lock(self.folder / "writer.lock", wait_s):
+            self._sweep()
+            yield
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Writer]:
+        """Open a database of the folder for writing, made where it is missing; its owner holds the lock."""
+        connection = _connect(self.folder / name, self.folder, self.memory_limit)
+        try:
+            (self.folder / name).chmod(0o600)
+            writer = Writer(connection, self)
+            writer.prepare()
+            yield writer
+        finally:
+            connection.close()
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -85,20 +110,45 @@ class Warehouse:
         except (duckdb.Error, OSError) as error:
             if full := _disk_full(self.folder, error):
                 raise full from error
-            if isinstance(error, duckdb.Error):
+            if isinstance(error, OSError):
                 raise ValleywatchError(
-                    f"the engine refused a step on {self.folder}: {error}; what was committed before stays"
+                    f"{error.filename or self.folder}: {error.strerror}; the warehouse needs a folder of its own that "
+                    "this user may write: check owner, mode and mount, and run again; what was committed before stays"
                 ) from error
-            raise
+            if _is_damage(error):
+                raise ValleywatchError(_unreadable(self.folder / "warehouse.duckdb", error)) from error
+            raise ValleywatchError(
+                f"the engine refused a step on {self.folder}: {error}; what was committed before stays"
+            ) from error
 
     def _make_folders(self) -> None:
         for folder in (self.folder, self.folder / "lake", self.folder / "snapshots", self.folder / "tmp"):
             try:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _make_folder(folder)
             except OSError as error:
                 raise _disk_full(self.folder, error) or UsageError(
                     f"{folder} cannot be made: {error.strerror}; set `path` under [warehouse] to a folder of its own"
                 ) from None
+
+    def require_space(self, n_bytes: int = 0) -> None:
+        """Raise DiskFullError unless `n_bytes` and the reserve fit on the disk."""
+        free = shutil.disk_usage(self.folder).free
+        if free < n_bytes + RESERVE_BYTES:
+            raise DiskFullError(
+                f"{self.folder} has {free:,} bytes free and needs {n_bytes + RESERVE_BYTES:,} to begin: "
+                "free some and run again; nothing was touched"
+            )
+
+    def _sweep(self) -> None:
+        """Remove what a killed writer left half made; the lock is held, so nobody is making it now."""
+        left = itertools.chain.from_iterable(self.folder.glob(pattern) for pattern in _HALF_MADE)
+        for path in left:
+            path.unlink(missing_ok=True)
+        # The report is written without the lock: its scratch file is swept once no process can still be at it.
+        for path in self.folder.glob(".report-*.tmp"):
+            with suppress(FileNotFoundError):
+                if time.time() - path.stat().st_mtime > REPORT_SCRATCH_S:
+                    path.unlink()
 
     @contextmanager
     def reader(self) -> Iterator[Reader]:
@@ -107,9 +157,10 @@ class Warehouse:
             raise UsageError(f"nothing is published in {self.folder} yet: run `valleywatch run` first")
         connection = _connect(None, self.folder, self.memory_limit, attach=self.snapshot.resolve())
         try:
+            _require_layout(connection, self.folder)
             yield Reader(connection)
         except duckdb.Error as error:
-            raise ValleywatchError(f"{self.snapshot} cannot be read: {error}") from error
+            raise ValleywatchError(_unreadable(self.snapshot.resolve(), error)) from error
         finally:
             connection.close()
 
@@ -130,6 +181,8 @@ class Reader:
             result = self._connection.execute(text)
             return [column[0] for column in result.description], result.fetchall()
         except duckdb.Error as error:
+            if _is_damage(error):
+                raise
             raise QueryError(f"the query failed: {error}") from None
 
     def rows(self, name: str, **params: Any) -> list[dict[str, Any]]:
@@ -140,10 +193,12 @@ class Reader:
 class Writer:
     """The one read-write connection. Statements come from `sql/`; table names from the schema's closed list."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, warehouse: Warehouse) -> None:
         self._connection = connection
         self._is_in_transaction = False
-        self.folder = folder
+        self._sound: set[Path] = set()
+        self.warehouse = warehouse
+        self.folder = warehouse.folder
 
     @property
     def scratch(self) -> Path:
@@ -151,19 +206,14 @@ class Writer:
         return self.folder / "tmp"
 
     def prepare(self) -> None:
-        """Create the layout where it is missing, refuse another version's, make the session's macros and views."""
+        """Refuse another version's layout untouched, create it where it is missing, make the session's macros."""
+        _require_layout(self._connection, self.folder)
         with self.transaction():
             for schema in ("core", "mart", "ops"):
                 self._connection.execute(f"create schema if not exists {schema}")
             for name in queries.names("schema"):
                 self._connection.execute(queries.load(name).text)
             self._connection.execute(queries.load("ops/first_schema_version").text, {"version": SCHEMA_VERSION})
-        found = self.rows("ops/schema_version")[0]["version"]
-        if found != SCHEMA_VERSION:
-            raise UsageError(
-                f"{self.folder} was written by layout {found}, this version reads layout {SCHEMA_VERSION}: "
-                "move the folder aside and run again to rebuild it from the logs"
-            )
         for name in queries.names("ingest/macros"):
             self._connection.execute(queries.load(name).text)
 
@@ -275,10 +325,31 @@ class Writer:
         self._connection.execute(f"create or replace temp view lake as {_lake_sql(self.folder, files)}")
         self.create_view("requests", "views/requests")
 
-    def write_parquet(self, name: str, relative: Path, **params: Any) -> int:
-        """Write the rows of `sql/<name>.sql` into a new file of the lake, durably; return its size in bytes."""
+    def open_days(self, first_day: int, last_day: int) -> None:
+        """Point the views at the files of these days, once each of them is known to be what was written."""
+        files = self.rows("ops/lake_files_of_days", first_day=first_day, last_day=last_day)
+        self.require_sound(files)
+        self.open_lake(row["file"] for row in files)
+
+    def require_sound(self, files: Iterable[dict[str, Any]]) -> None:
+        """Raise ValleywatchError unless each `file` has its `sha256`; each is read through once in a session.
+
+        The engine does not notice every flipped bit of a Parquet file: some are other numbers to it.
+        """
+        for row in files:
+            path = self.folder / row["file"]
+            if path in self._sound:
+                continue
+            if not path.exists():
+                raise ValleywatchError(f"{path} is missing: put it back from a backup, or {_FROM_LOGS}")
+            if _sha256(path) != row["sha256"]:
+                raise ValleywatchError(f"{path} is not what was written: put it back from a backup, or {_FROM_LOGS}")
+            self._sound.add(path)
+
+    def write_parquet(self, name: str, relative: Path, **params: Any) -> dict[str, Any]:
+        """Write the rows of `sql/<name>.sql` into a new file of the lake, durably; return its size_bytes and sha256."""
         target = self.folder / relative
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_folder(target.parent)
         aside = target.with_suffix(".tmp")
         query = queries.load(name)
         options = "format parquet, compression zstd, parquet_version v2"
@@ -289,12 +360,12 @@ class Writer:
         aside.chmod(0o400)
         reach("parquet_aside")
         _sync_rename(aside, target)
-        return target.stat().st_size
+        return {"size_bytes": target.stat().st_size, "sha256": _sha256(target)}
 
     def publish(self) -> Path:
         """Write a new snapshot aside, sync it, and swap the link readers follow; return the snapshot's path."""
         folder = self.folder / "snapshots"
-        numbers = sorted(int(path.stem.split("-")[1]) for path in folder.glob("valleywatch-*.duckdb"))
+        numbers = sorted(int(path.stem.split("-")[1]) for path in self.warehouse.snapshots())
         target = folder / f"valleywatch-{numbers[-1] + 1 if numbers else 1:06d}.duckdb"
         aside = target.with_suffix(".tmp")
         aside.unlink(missing_ok=True)
@@ -323,7 +394,41 @@ class Writer:
         reach("snapshot_linked")
         for number in numbers[: len(numbers) + 1 - KEPT_SNAPSHOTS]:
             (folder / f"valleywatch-{number:06d}.duckdb").unlink(missing_ok=True)
+        self._discard_unlisted()
         return target
+
+    def take_over(self, snapshot: Path) -> None:
+        """Fill the tables of this new database from a snapshot; raise ValleywatchError where it is not all sound."""
+        tables = self._connection.execute(
+            "select schema_name || '.' || table_name from duckdb_tables() where database_name = current_database() "
+            "and not temporary and table_name != 'schema_version'"
+        ).fetchall()
+        self._connection.execute(f"attach {_literal(str(snapshot))} as source (read_only)")
+        try:
+            with self.transaction():
+                for (table,) in tables:
+                    self._connection.execute(f"insert into {table} by name select * from source.{table}")
+        finally:
+            self._connection.execute("detach source")
+
+    def _discard_unlisted(self) -> None:
+        """Remove the files of the lake that neither the warehouse nor a kept snapshot lists."""
+        query = queries.load("ops/lake_files").text
+        listed = {row["file"] for row in self.rows("ops/lake_files")}
+        unlisted = {str(path.relative_to(self.folder)) for path in self.folder.glob("lake/*/*.parquet")} - listed
+        for snapshot in self.warehouse.snapshots() if unlisted else ():
+            try:
+                self._connection.execute(f"attach {_literal(str(snapshot))} as kept (read_only)")
+                try:
+                    unlisted -= {
+                        file for (file,) in self._connection.execute(query.replace("ops.", "kept.ops.")).fetchall()
+                    }
+                finally:
+                    self._connection.execute("detach kept")
+            except duckdb.Error:
+                return  # what a damaged snapshot needs is not known: nothing is removed
+        for file in unlisted:
+            (self.folder / file).unlink(missing_ok=True)
 
     def _known(self, table: str) -> str:
         schema, _, name = table.rpartition(".")
@@ -331,6 +436,20 @@ class Writer:
         if name not in declared:
             raise ValueError(f"{table!r} is no table of sql/schema")
         return f"{schema}.{name}" if schema else name
+
+
+def _require_layout(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Raise UsageError where the open warehouse or snapshot has another layout; an empty one has none yet."""
+    try:
+        found = _rows(connection, "ops/schema_version", {})[0]["version"]
+    except duckdb.CatalogException:
+        return
+    if found is not None and found != SCHEMA_VERSION:
+        newer = "install the newer valleywatch that wrote it, or " if found > SCHEMA_VERSION else ""
+        raise UsageError(
+            f"{folder} was written by layout {found}, this version reads layout {SCHEMA_VERSION}: "
+            f"{newer}move the folder aside and run again to rebuild it from the logs"
+        )
 
 
 def _require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> None:
@@ -367,7 +486,7 @@ def _connect(
             connection.execute(f"attach {_literal(str(attach))} as valleywatch (read_only)")
             connection.execute("use valleywatch")
     except duckdb.Error as error:
-        raise _disk_full(folder, error) or ValleywatchError(f"{attach or path} cannot be opened: {error}") from None
+        raise _disk_full(folder, error) or ValleywatchError(_unreadable(attach or path or folder, error)) from None
     allowed = folder / "lake" if path is None else folder
     connection.execute("set TimeZone = 'UTC'")
     connection.execute("set enable_progress_bar = false")
@@ -394,6 +513,22 @@ def _lake_sql(folder: Path, files: Iterable[str]) -> str:
 def _literal(text: str) -> str:
     """Quote a path from the configuration: the one kind of value DuckDB takes only as a literal in these statements."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def _is_damage(error: Exception) -> bool:
+    """Say whether the engine found a file of ours damaged, which it tells in words alone."""
+    return re.search(_DAMAGE_WORDS, str(error)) is not None
+
+
+def _unreadable(path: Path, error: Exception) -> str:
+    """Say what is wrong with a database file and what mends it."""
+    first = str(error).partition("\n")[0]
+    if path.name != "warehouse.duckdb":
+        return f"{path} cannot be read: {first}; delete it and run `valleywatch run`, which publishes another"
+    return (
+        f"{path} cannot be opened: {first}; if it is damaged, `valleywatch rebuild` puts it aside and begins again "
+        "from the newest sound snapshot, or from the logs"
+    )
 
 
 def _disk_full(folder: Path, error: Exception) -> DiskFullError | None:
@@ -431,14 +566,32 @@ def _lock(path: Path, wait_s: float) -> Iterator[None]:
         yield
 
 
+def _make_folder(folder: Path) -> None:
+    """Make a folder where it is missing, its name on disk before anything in it is relied on."""
+    if folder.is_dir():
+        return
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    _sync_folder(folder.parent)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _sync_rename(source: Path, target: Path, *, sync_content: bool = True) -> None:
     """Rename durably: content on disk before the name points at it, the name on disk before returning."""
     if sync_content:
         with source.open("rb") as file:
             os.fsync(file.fileno())
     source.replace(target)
-    descriptor = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    _sync_folder(target.parent)

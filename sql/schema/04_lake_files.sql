@@ -9,5 +9,6 @@ create table if not exists ops.lake_files (
   day_index bigint not null,
   last_day_index bigint not null,
   n_requests bigint not null,
-  size_bytes bigint not null
+  size_bytes bigint not null,
+  sha256 varchar not null
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from datetime import date
 from typing import Any
@@ -170,6 +171,7 @@ def test_a_lake_that_breaks_the_contract_of_the_requests_blocks(place: Place, ch
     file.chmod(0o600)
     changed = pl.sql_expr(value).cast(rows.schema[column], strict=False).alias(column)
     rows.with_columns(changed).write_parquet(file)
+    tamper(place, f"update ops.lake_files set sha256 = '{hashlib.sha256(file.read_bytes()).hexdigest()}'")
     found = judged(place)
     assert found[LAKE[change]] == BLOCK
     with place.warehouse.writer() as writer:
