@@ -20,7 +20,7 @@ from pipelines.expectations import (
     judge,
 )
 from pipelines.faults import reach
-from pipelines.ingest import MARTS_BY_HOUR
+from pipelines.lake import MARTS_BY_HOUR
 from pipelines.marts import refresh_busy_periods, refresh_hours
 from pipelines.settings import PolicySettings
 from pipelines.times import HOURS_PER_DAY, US_PER_DAY, day_text

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines import inbox, ingest
+from pipelines import inbox, lake, staging
 from pipelines.errors import RejectedFileError
 from pipelines.lines import content_sha256
 from pipelines.readers import READERS, read_records
@@ -279,7 +279,7 @@ def test_many_small_files_leave_few_in_the_lake_for_the_next_to_be_compared_with
         {"n": 400, "ids": 400}
     ]
     on_disk = list((place.warehouse.folder / "lake").glob("*/*"))
-    assert len(on_disk) < ingest.MERGED_FILES
+    assert len(on_disk) < lake.MERGED_FILES
     place.write("again.jsonl", [request(7), request(395), request(10_000)])
     *_, last = place.ingest()
     assert (last.n_loaded, last.n_duplicates) == (1, 2)
@@ -314,7 +314,7 @@ def test_a_thousand_small_files_take_time_in_proportion(place: Place) -> None:
 
 @pytest.mark.parametrize(("extra", "status"), [(0, "loaded"), (1, "rejected")], ids=["the most", "one over"])
 def test_a_file_that_names_a_deployment_for_each_request_is_refused(place: Place, extra: int, status: str) -> None:
-    n = ingest.MAX_DEPLOYMENTS + extra
+    n = staging.MAX_DEPLOYMENTS + extra
     place.write("a.jsonl", [request(number, deployment=f"pool-{number:05}") for number in range(n)])
     place.write("b.jsonl", [request(1)])
     many, good = place.ingest()

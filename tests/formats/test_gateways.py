@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pipelines import ingest
+from pipelines import staging
 from pipelines.times import to_us
 from tests.conftest import REPO
 from tests.place import Place
@@ -131,7 +131,7 @@ def changed(value: Any) -> Iterator[Any]:
 def test_no_value_anywhere_in_a_record_stops_its_neighbours(
     place: Place, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "MIN_REJECTS", 10**9)
+    monkeypatch.setattr(staging, "MIN_REJECTS", 10**9)
     first = json.loads((FOLDER / name / "log.jsonl").read_text().splitlines()[0])
     records = list(changed(first))
     path = place.write("log.jsonl", [*records, first])

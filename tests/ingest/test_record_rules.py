@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pipelines import ingest
+from pipelines import staging
 from pipelines.queries import resource_folder
 from pipelines.times import to_us
 from tests.place import NOW, SOURCE, Place
@@ -313,7 +313,7 @@ def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         lines = [case.line(number, request.param) for number, case in enumerate(cases)]
         place.write("a.jsonl", "".join(f"{line}\n" for line in lines).encode())
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ingest, "MIN_REJECTS", 10**9)
+            patch.setattr(staging, "MIN_REJECTS", 10**9)
             (outcome,) = place.ingest()
         assert outcome.n_lines == len(cases) == outcome.n_loaded + outcome.n_quarantined
         for row in place.rows("select * from requests"):
