@@ -49,6 +49,8 @@ def merge_small_files(writer: Writer, before: set[str]) -> None:
             for file in small:
                 writer.run("ingest/forget_file", file=file)
             _list_in_lake(writer, relative, counted, written)
+            # The session's view must not be left on files that go.
+            writer.open_lake([str(relative)])
         for file in set(small) - before:
             (writer.folder / file).unlink()
 

@@ -41,7 +41,7 @@ _TIMING = re.compile(
 )
 _PROMPT = re.compile(r"\b(?:task\.n_tokens|n_prompt_tokens) = (\d{1,18})")
 _REUSED = re.compile(r"\b(?:kv cache rm|memory_seq_rm) \[(\d{1,18}), end\)")
-_COLOUR = re.compile(r"\x1b\[[^m]*m")
+_COLOUR = re.compile(r"\x1b\[[^m\x1b]*m")
 
 Record = tuple[int, int, str]
 """Line number, byte offset and JSON text."""

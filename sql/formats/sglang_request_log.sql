@@ -10,7 +10,7 @@
 -- switch_on: start SGLang with --enable-metrics --log-requests --log-requests-level 0 --log-requests-format json; without
 --      --enable-metrics the only time stamp is a local one without offset, taken with timezone = "UTC" where the server's
 --      clock is UTC. It names no deployment: give one with the source
--- pattern: ^[^{]*\[[^\]]*\] \{"timestamp".*"event": ?"request\.
+-- pattern: ^[^{]*\] \{"timestamp".*"event": ?"request\.
 -- epoch_unit: s
 -- ttft_basis: engine
 -- cached_basis: measured

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import warehouse
 from pipelines.errors import DiskFullError
+from pipelines.warehouse import Warehouse
 from tests.place import PRICE, SOURCE, Place, request
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="notyet: mounting a tmpfs takes root")
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="notyet: mounting a tm
 @pytest.fixture(autouse=True)
 def no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin whatever is free: what is asked here is how a disk that fills up on the way is met."""
-    monkeypatch.setattr(warehouse.Warehouse, "require_space", lambda _self, _n_bytes=0: None)
+    monkeypatch.setattr(Warehouse, "require_space", lambda _self, _n_bytes=0: None)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import warehouse
+from pipelines.warehouse.folder import RESERVE_BYTES
 from tests.conftest import REPO
 from tests.place import PRICE, SOURCE, Place, request
 
@@ -32,11 +32,11 @@ def test_nothing_is_begun_on_a_disk_without_the_reserve(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place.write("a.jsonl", [request(1)])
-    free = warehouse.RESERVE_BYTES - 1
+    free = RESERVE_BYTES - 1
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: Usage(1 << 40, 0, free))
     assert place.valleywatch("ingest") == 75
     said = capsys.readouterr().err
-    assert f"has {free:,} bytes free and needs {warehouse.RESERVE_BYTES:,}" in said
+    assert f"has {free:,} bytes free and needs {RESERVE_BYTES:,}" in said
     assert "free some and run again" in said
     assert not (place.warehouse.folder / "warehouse.duckdb").exists()
 
@@ -45,10 +45,10 @@ def test_a_file_larger_than_what_is_free_is_not_begun(
     filled: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     size = (filled.logs / "b.jsonl").stat().st_size
-    free = warehouse.RESERVE_BYTES + size - 1
+    free = RESERVE_BYTES + size - 1
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: Usage(1 << 40, 0, free))
     assert filled.valleywatch("ingest") == 75
-    assert f"needs {warehouse.RESERVE_BYTES + size:,}" in capsys.readouterr().err
+    assert f"needs {RESERVE_BYTES + size:,}" in capsys.readouterr().err
     monkeypatch.undo()
     filled.ingest()
     assert filled.rows("select count(*) as n from requests") == [{"n": 20}]

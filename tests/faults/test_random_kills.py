@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from pipelines import warehouse
+from pipelines import queries
+from pipelines.warehouse import engine
 from tests.conftest import REPO
 from tests.place import Place, as_bytes, request
 
@@ -69,7 +71,7 @@ def forty_logs(folder: Path) -> Place:
         rows = [request(k, timestamp=f"2026-11-28T{k % 24:02}:15:00Z") for k in range(5 * number, 5 * number + 10)]
         packed = number % 3 == 0
         place.write(f"{number:02}.jsonl", gzip.compress(as_bytes(rows), mtime=0) if packed else as_bytes(rows))
-    place.write("cut.jsonl", gzip.compress(as_bytes(rows), mtime=0)[:-3])
+    os.utime(place.write("cut.jsonl", gzip.compress(as_bytes(rows), mtime=0)[:-3]), (0, 0))
     return place
 
 
@@ -100,7 +102,7 @@ def test_an_ingest_killed_at_random_instants_loses_and_doubles_nothing(
     n_killed = 0
     for number, kills in enumerate(rounds):
         place = forty_logs(tmp_path / str(number))
-        codes = codes_of(killed("ingest", place, seed=number, kills=kills, lasts=2.0))
+        codes = codes_of(killed("ingest", place, seed=number, kills=kills, lasts=1.0))
         n_killed += len(codes) - 1
         (seen,) = place.rows("select count(*) as n, count(distinct request_id) as ids from requests")
         assert seen == {"n": 205, "ids": 205}
@@ -156,7 +158,7 @@ class Interrupted(BaseException):
 
 
 def test_a_layout_is_made_whole_or_not_at_all(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    load, names = warehouse.queries.load, warehouse.queries.names("schema")
+    load, names = queries.load, queries.names("schema")
     for fatal in names:
 
         def dies(name: str, fatal: str = fatal) -> object:
@@ -165,23 +167,23 @@ def test_a_layout_is_made_whole_or_not_at_all(place: Place, monkeypatch: pytest.
             return load(name)
 
         with monkeypatch.context() as dying:
-            dying.setattr(warehouse.queries, "load", dies)
+            dying.setattr(queries, "load", dies)
             with pytest.raises(Interrupted):
                 place.ingest()
     place.write("a.jsonl", [request(1)])
     place.ingest()
-    assert place.rows("select version from ops.schema_version") == [{"version": warehouse.SCHEMA_VERSION}]
+    assert place.rows("select version from ops.schema_version") == [{"version": engine.SCHEMA_VERSION}]
 
 
 @pytest.fixture(params=[1, -1], ids=["a newer layout", "an older layout"])
 def other_layout(request: pytest.FixtureRequest, place: Place, monkeypatch: pytest.MonkeyPatch) -> tuple[Place, int]:
     """A warehouse of another version, whose tables have other columns."""
-    version = warehouse.SCHEMA_VERSION + request.param
+    version = engine.SCHEMA_VERSION + request.param
     from tests.place import request as row
 
     place.write("a.jsonl", [row(1)])
     with monkeypatch.context() as other:
-        other.setattr(warehouse, "SCHEMA_VERSION", version)
+        other.setattr(engine, "SCHEMA_VERSION", version)
         place.ingest()
     place.write("b.jsonl", [row(2)])
     return place, version
@@ -196,8 +198,8 @@ def test_another_layout_is_refused_with_both_versions_and_left_as_it_is(
     before = database.read_bytes()
     assert place.valleywatch(*command) == 2
     said = capsys.readouterr().err
-    assert f"was written by layout {version}, this version reads layout {warehouse.SCHEMA_VERSION}" in said
-    assert ("install the newer valleywatch" in said) is (version > warehouse.SCHEMA_VERSION)
+    assert f"was written by layout {version}, this version reads layout {engine.SCHEMA_VERSION}" in said
+    assert ("install the newer valleywatch" in said) is (version > engine.SCHEMA_VERSION)
     assert "move the folder aside and run again to rebuild it from the logs" in said
     assert database.read_bytes() == before
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines import ingest, lines
+from pipelines import lines, staging
 from tests.conftest import REPO
 from tests.ingest.test_zstd import pack
 from tests.place import NOW, PRICE, SOURCE, Place, as_bytes, request
@@ -103,7 +103,11 @@ def of_its_own(data: bytes, number: int) -> bytes:
     return data.replace(b'"pool"', b'"pool-%d"' % number)
 
 
-@pytest.mark.parametrize("store", [bytes, gzip.compress, pack], ids=["plain", "gzip", "zstd"])
+@pytest.mark.parametrize(
+    "store",
+    [bytes, pytest.param(gzip.compress, marks=pytest.mark.slow), pytest.param(pack, marks=pytest.mark.slow)],
+    ids=["plain", "gzip", "zstd"],
+)
 def test_a_file_that_has_grown_is_as_if_read_once(place: Place, store: Any) -> None:
     once = Place(place.folder / "once")
     for number, (before, after) in enumerate(GROWTHS.values()):
@@ -130,9 +134,9 @@ growing = st.tuples(
 )
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(
-    logs=st.lists(growing, min_size=6, max_size=10), age_s=st.sampled_from([5, 3600]), block_bytes=st.integers(1, 400)
+    logs=st.lists(growing, min_size=4, max_size=8), age_s=st.sampled_from([5, 3600]), block_bytes=st.integers(1, 400)
 )
 def test_however_it_grows_the_end_is_the_same(
     logs: list[tuple[bytes, list[float]]], age_s: int, block_bytes: int
@@ -156,14 +160,14 @@ def test_only_the_new_lines_are_judged(place: Place, monkeypatch: pytest.MonkeyP
     written(place, "a.jsonl", b"".join(LINES[:8]))
     place.ingest()
     judged = []
-    read = ingest.read_records
+    read = staging.read_records
 
     def counted(*arguments: Any) -> Any:
         for block in read(*arguments):
             judged.append(block.n_lines)
             yield block
 
-    monkeypatch.setattr(ingest, "read_records", counted)
+    monkeypatch.setattr(staging, "read_records", counted)
     written(place, "a.jsonl", DATA)
     (outcome,) = place.ingest()
     assert (judged, outcome.n_loaded) == ([4], 4)

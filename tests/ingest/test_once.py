@@ -320,7 +320,7 @@ def test_names_that_are_no_text_are_loaded_and_shown_as_escapes(place: Place) ->
 KILLER = """
 import os, signal, sys
 from pathlib import Path
-from pipelines import warehouse
+from pipelines.warehouse import disk, snapshots, writer
 from pipelines.warehouse import Writer
 from tests.place import Place
 
@@ -337,8 +337,8 @@ def counted(call):
 
 for name in ("run", "insert", "insert_rows", "insert_frame", "write_parquet", "publish"):
     setattr(Writer, name, counted(getattr(Writer, name)))
-warehouse._sync_rename = counted(warehouse._sync_rename)
-warehouse.os.fsync = counted(os.fsync)
+snapshots.sync_rename = writer.sync_rename = counted(disk.sync_rename)
+disk.os.fsync = counted(os.fsync)
 
 # Children are forked before any engine has run in this process, so that its imports are paid for once.
 for argument in sys.argv[1:]:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines import warehouse
 from pipelines.times import to_us
+from pipelines.warehouse import engine
 from tests.place import Place, request
 
 Row = dict[str, Any]
@@ -193,7 +193,7 @@ def test_the_same_rows_come_out_at_any_number_of_threads(tmp_path: Path, monkeyp
     rows = [request(number, **one(number * 7 % 977, number % 13, input_tokens=500 + number)) for number in range(2000)]
     seen = []
     for threads in (1, 2, 8, 8):
-        monkeypatch.setitem(warehouse._CONNECT, "threads", threads)
+        monkeypatch.setitem(engine.CONNECT, "threads", threads)
         place = Place(tmp_path / str(len(seen)))
         place.write("a.jsonl", rows)
         place.settle()

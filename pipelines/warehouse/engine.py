@@ -1,0 +1,99 @@
+"""DuckDB connections: locked down when they are made, of one layout, and words for what can be wrong with a database.
+
+Belongs here: what readers and the writer have in common. Does not belong here: either of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from pipelines import queries
+from pipelines.errors import UsageError, ValleywatchError
+from pipelines.warehouse.disk import disk_full
+
+SCHEMA_VERSION = 2
+
+CONNECT = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "preserve_insertion_order": False,
+}
+_DAMAGE_WORDS = r"(?i)corrupt|checksum|not a valid DuckDB|failed to load metadata|replay|deseriali[sz]"
+
+
+def connect(
+    path: Path | None, folder: Path, memory_limit: str, *, attach: Path | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Connect with everything that could leave the warehouse folder switched off; the order of the settings matters."""
+    config: dict[str, Any] = {**CONNECT, "memory_limit": memory_limit}
+    if path is not None:
+        config["temp_directory"] = str(folder / "tmp")
+    try:
+        connection = duckdb.connect(str(path) if path else ":memory:", config=config)
+        if attach is not None:
+            connection.execute(f"attach {literal(str(attach))} as valleywatch (read_only)")
+            connection.execute("use valleywatch")
+    except duckdb.Error as error:
+        raise disk_full(folder, error) or ValleywatchError(unreadable(attach or path or folder, error)) from None
+    allowed = folder / "lake" if path is None else folder
+    connection.execute("set TimeZone = 'UTC'")
+    connection.execute("set enable_progress_bar = false")
+    connection.execute(f"set allowed_directories = [{literal(f'{allowed}/')}]")
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
+    return connection
+
+
+def require_layout(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Raise UsageError where the open warehouse or snapshot has another layout; an empty one has none yet."""
+    try:
+        found = fetch_rows(connection, "ops/schema_version", {})[0]["version"]
+    except duckdb.CatalogException:
+        return
+    if found is not None and found != SCHEMA_VERSION:
+        newer = "install the newer valleywatch that wrote it, or " if found > SCHEMA_VERSION else ""
+        raise UsageError(
+            f"{folder} was written by layout {found}, this version reads layout {SCHEMA_VERSION}: "
+            f"{newer}move the folder aside and run again to rebuild it from the logs"
+        )
+
+
+def fetch_rows(connection: duckdb.DuckDBPyConnection, name: str, params: dict[str, Any]) -> list[dict[str, Any]]:
+    query = queries.load(name)
+    result = connection.execute(query.text, query.bind(params) or None)
+    columns = [column[0] for column in result.description]
+    return [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
+
+
+def lake_sql(folder: Path, files: Iterable[str]) -> str:
+    """Return the select over exactly these Parquet files; without any, the empty table gives columns and types."""
+    paths = ", ".join(literal(str(folder / file)) for file in files)
+    empty = "select *, null::varchar as filename from core.no_requests"
+    return f"{empty} union all by name select * from read_parquet([{paths}], filename = true)" if paths else empty
+
+
+def literal(text: str) -> str:
+    """Quote a path from the configuration: the one kind of value DuckDB takes only as a literal in these statements."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def is_damage(error: Exception) -> bool:
+    """Say whether the engine found a file of ours damaged, which it tells in words alone."""
+    return re.search(_DAMAGE_WORDS, str(error)) is not None
+
+
+def unreadable(path: Path, error: Exception) -> str:
+    """Say what is wrong with a database file and what mends it."""
+    first = str(error).partition("\n")[0]
+    if path.name != "warehouse.duckdb":
+        return f"{path} cannot be read: {first}; delete it and run `valleywatch run`, which publishes another"
+    return (
+        f"{path} cannot be opened: {first}; if it is damaged, `valleywatch rebuild` puts it aside and begins again "
+        "from the newest sound snapshot, or from the logs"
+    )
