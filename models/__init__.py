@@ -6,6 +6,7 @@ Does not belong here: files, SQL, clocks, prices in money, alert policy.
     valley          the article's straight line in closed form: where revenue falls, how far, until when
     service_time    what a request costs an instance, and the exact index of a mixture of requests
     busy_periods    that law, from production logs
+    families        which shape the curve has, and where the straight line stops being good
     sweep           the straight line, from a controlled benchmark
     curve_fit       what every estimator returns
     trust           whether a verdict may rest on it
