@@ -7,6 +7,7 @@ Does not belong here: files, SQL, clocks, prices in money, alert policy.
     service_time    what a request costs an instance, and the exact index of a mixture of requests
     busy_periods    that law, from production logs
     families        which shape the curve has, and where the straight line stops being good
+    length_bands    the curve at the lengths of a deployment's own traffic
     sweep           the straight line, from a controlled benchmark
     curve_fit       what every estimator returns
     trust           whether a verdict may rest on it

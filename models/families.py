@@ -84,10 +84,11 @@ def choose_for_points(x: Array, tps: Array, input_tokens: float, *, x_max: float
     require(np.diff(x) > 0, "hit rates", x[1:], rule="ascending, each once")
     require(np.isfinite(tps) & (tps > 0), "tps_miss", tps, rule="> 0 tokens/s")
     require(input_tokens > 0, "input_tokens", input_tokens, rule="> 0 tokens")
-    whole = _law_of_points("service_time", x, tps, input_tokens)
-    x, tps = x[x <= x_max], tps[x <= x_max]
-    if len(x) < MIN_POINTS:
+    fitted = x <= x_max
+    if fitted.sum() < MIN_POINTS:
         return None
+    whole = _law_of_points("service_time", x, tps, input_tokens)
+    x, tps = x[fitted], tps[fitted]
     predicted = np.empty((len(FAMILIES), len(x)))
     for left_out in range(len(x)):
         others = np.arange(len(x)) != left_out
