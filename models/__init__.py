@@ -8,6 +8,7 @@ Does not belong here: files, SQL, clocks, prices in money, alert policy.
     busy_periods    that law, from production logs
     families        which shape the curve has, and where the straight line stops being good
     length_bands    the curve at the lengths of a deployment's own traffic
+    chunks          the chunk size of engines that do not pack, and what their small last chunks cost
     sweep           the straight line, from a controlled benchmark
     curve_fit       what every estimator returns
     trust           whether a verdict may rest on it

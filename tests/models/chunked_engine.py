@@ -76,7 +76,7 @@ def step_s(law: ServiceTime, tokens: int, context: int) -> float:
 
 
 def rows_and_steps(requests: list[Request]) -> tuple[BusyRows, np.ndarray]:
-    """Busy rows, and the steps of each at every candidate: rows depend on times alone, so steps can stand for tokens."""
+    """Busy rows and the steps of each at every candidate; rows depend on times alone: steps can stand for tokens."""
     steps = chunk_steps(np.array([request.miss_tokens for request in requests])).tolist()
     columns = [
         busy_rows([replace(r, miss_tokens=own[i]) for r, own in zip(requests, steps, strict=True)]).miss_tokens
