@@ -10,6 +10,7 @@ Does not belong here: files, SQL, clocks, prices in money, alert policy.
     length_bands    the curve at the lengths of a deployment's own traffic
     chunks          the chunk size of engines that do not pack, and what their small last chunks cost
     sweep           the straight line, from a controlled benchmark
+    length_sweep    the service-time law, from a controlled benchmark of several lengths
     curve_fit       what every estimator returns
     trust           whether a verdict may rest on it
 """
