@@ -88,7 +88,7 @@ def fit_length_sweep(
     points, place, repeats = np.unique(sizes, axis=0, return_inverse=True, return_counts=True)
     if len(points) > MAX_POINTS:
         raise ValueError(f"{len(points)} different prompt sizes: a benchmark measures few, this looks like traffic")
-    longest = float(points.sum(axis=1).max()) if len(points) else float("nan")
+    longest = float(max(length[np.isfinite(length)], default=float("nan")))
     nothing = LengthSweepFit(CurveFit("sweep", "service_time", longest), n_unusable=int((~usable).sum()))
     if len(points) < MIN_POINTS:
         return replace(nothing, curve=nothing.curve.doubted("too_few"))

@@ -13,6 +13,7 @@ from models.service_time import ServiceTime, straight_line
 from pipelines.cli import main
 from pipelines.formats import formats
 from tests.conftest import REPO, FleetWarehouse
+from tests.models.conftest import SHARED
 from tests.place import SOURCE, Place, request
 
 LLAMA = REPO / "fixtures/logs/llama_server"
@@ -126,6 +127,20 @@ def test_fit_gives_the_law_of_a_benchmark_whose_length_varies(place: Place, caps
     assert "\n          all computed 512 tokens: a fixed cost counts as computing, and loading as attention\n" in said
     assert "\nline      none through these points, whose lengths differ: it would be off by " in said
     assert "\n    66048 tps0 4" in said
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt-oss-20b.default-hip", "llama32-1b.lhl-tune", "shisa-v2-unphi4-14b.default-rocwmma"]
+)
+def test_fit_reads_recorded_benchmarks_of_growing_context(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = SHARED / f"strix_halo/{name}.jsonl"
+    if not path.exists():
+        pytest.skip("no strix_halo in the shared folder")
+    assert main(["fit", str(path), "--format", "llama_bench", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["family"], found["n_requests"], found["miss_tokens"]) == ("hyperbola", 5, 512)
+    assert found["residual"] < 0.05 < 1 < found["line_worst_deviation"]
+    assert found["has_valley"]
 
 
 def test_fit_says_why_two_sizes_are_no_curve(place: Place, capsys: pytest.CaptureFixture[str]) -> None:

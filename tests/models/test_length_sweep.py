@@ -6,6 +6,8 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from models.length_sweep import fit_length_sweep
 from models.service_time import ServiceTime, straight_line
@@ -115,6 +117,27 @@ def test_unusable_rows_are_counted_and_left_out():
     found = fit_length_sweep(x, length, seconds)
     assert found.n_unusable == 2
     assert len(found.points) == 40
+
+
+def test_whole_hits_compute_nothing_and_have_no_curve():
+    found = fit_length_sweep(np.ones(3), np.array([100.0, 200.0, 300.0]), np.ones(3))
+    assert (found.curve.law, found.n_unusable, found.curve.reference_input_tokens) == (None, 3, 300)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0.0, 0.25, 0.5, 0.9, 0.99, 1.0, float("nan"), -1.0]),
+            st.sampled_from([1.0, 512.0, 8192.0, 1e6, 0.0, float("inf")]),
+            st.sampled_from([1e-6, 0.1, 1.0, 360.0, 0.0, float("nan")]),
+        ),
+        max_size=40,
+    )
+)
+def test_no_rows_whatever_raise(rows):
+    found = fit_length_sweep(*np.array(rows, dtype=float).reshape(-1, 3).T, n_draws=5)
+    assert (found.curve.law is None) == (found.curve.a is None) == (found.points == ())
 
 
 def test_traffic_is_refused():

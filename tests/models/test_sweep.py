@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from models.service_time import ServiceTime, straight_line, tps_miss
 from models.sweep import fit_sweep
@@ -174,3 +176,18 @@ def test_few_hit_rates_are_not_asked_for_a_chunk_size():
     found = fit_sweep(x, np.full(len(x), LENGTH), (1 - x) * LENGTH / line(x))
     assert found.chunks is None
     assert found.families.family == "line"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([i / 20 for i in range(21)]), st.sampled_from([1e-6, 0.1, 1.0, 3.0, 360.0, float("nan")])
+        ),
+        max_size=80,
+    )
+)
+def test_no_rows_whatever_raise(rows):
+    x, seconds = np.array(rows, dtype=float).reshape(-1, 2).T
+    found = fit_sweep(x, np.full(len(x), LENGTH), seconds, n_draws=5)
+    assert (found.curve.a is None) == (found.points == ())
