@@ -87,6 +87,8 @@ def test_short_prompts_end_the_line_early_and_long_ones_late():
     }
     assert until["GLM-5-NVFP4, B200x8, 8K"] < 0.9
     assert until["Llama-3.1-70B, H100x8, 64K"] > 0.9
+    # One point at .99, a quarter of the level, says nothing of the middle.
+    assert until["DeepSeek-V3.2, H200x8, 32K"] == pytest.approx(0.9, abs=0.03)
 
 
 @pytest.mark.parametrize("n_points", [0, 1, 3])
