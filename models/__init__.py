@@ -6,7 +6,11 @@ Does not belong here: files, SQL, clocks, prices in money, alert policy.
     valley          the article's straight line in closed form: where revenue falls, how far, until when
     service_time    what a request costs an instance, and the exact index of a mixture of requests
     busy_periods    that law, from production logs
+    families        which shape the curve has, and where the straight line stops being good
+    length_bands    the curve at the lengths of a deployment's own traffic
+    chunks          the chunk size of engines that do not pack, and what their small last chunks cost
     sweep           the straight line, from a controlled benchmark
+    length_sweep    the service-time law, from a controlled benchmark of several lengths
     curve_fit       what every estimator returns
     trust           whether a verdict may rest on it
 """

@@ -12,7 +12,7 @@ from models.domain import Array
 from models.service_time import ServiceTime
 
 Estimator: TypeAlias = Literal["busy_periods", "sweep"]
-Family: TypeAlias = Literal["service_time", "line"]
+Family: TypeAlias = Literal["service_time", "hyperbola", "line"]
 Reason: TypeAlias = Literal["too_few", "narrow_hit_range", "poor_fit", "unstable", "low_coverage"]
 
 

@@ -1,7 +1,8 @@
 """The article's straight line from a controlled benchmark: one length, several hit rates, repeated.
 
 Belongs here: medians per hit rate, the line through them, and the singular points it leaves out.
-Does not belong here: explaining singular points by the chunk size; production logs (`busy_periods`).
+Does not belong here: which shape the points have (`families`) and which chunk size (`chunks`); benchmarks of several
+lengths (`length_sweep`); production logs (`busy_periods`).
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from models.chunks import ChunkFit, find_chunk_in_points, leaves_small_tail
 from models.curve_fit import CurveFit, Reason
 from models.domain import Array, require
+from models.families import FamilyChoice, choose_for_points
 from models.least_squares import MAD_TO_SIGMA, central_interval, inliers, solve_non_negative
 from models.service_time import ServiceTime
 from models.trust import SWEEP, doubts
@@ -29,7 +32,10 @@ SINGULAR_AT_LEAST = 0.05
 
 @dataclass(frozen=True, slots=True)
 class SweepPoint:
-    """The repeats at one hit rate. tps_miss: median [tokens/s]. deviation: tps_miss over the line, minus 1."""
+    """The repeats at one hit rate. tps_miss: median [tokens/s]. deviation: tps_miss over the line, minus 1.
+
+    is_tail: singular, and explained by the chunk size that was found: a small last chunk is left.
+    """
 
     hit_rate: float
     miss_tokens: float
@@ -37,6 +43,7 @@ class SweepPoint:
     n_repeats: int
     deviation: float
     is_singular: bool
+    is_tail: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,11 +51,14 @@ class SweepFit:
     """A fitted sweep. `curve` holds the line, family "line"; the deviations are |deviation| of points up to x_max.
 
     law: the service-time law at this length only: of one length, f cannot be told from c and k, so f = 0.
-    n_unusable: rows with a number that is missing, not finite or outside its domain.
+    families: the shape of the regular points; None with too few. chunks: the chunk size that all points show; None with
+    too few. n_unusable: rows with a number that is missing, not finite or outside its domain.
     """
 
     curve: CurveFit
     law: ServiceTime | None = None
+    families: FamilyChoice | None = None
+    chunks: ChunkFit | None = None
     points: tuple[SweepPoint, ...] = ()
     median_deviation: float | None = None
     worst_deviation: float | None = None
@@ -89,19 +99,16 @@ def fit_sweep(
     reference = float(np.median(length)) if len(length) else float("nan")
     nothing = SweepFit(CurveFit("sweep", "line", reference), n_unusable=int((~usable).sum()))
     medians = _medians(x, length, seconds)
-    in_range = np.round(medians.hit_rate, HIT_RATE_DECIMALS) <= x_max
-    if in_range.sum() < MIN_HIT_RATES:
+    if _in_range(medians, x_max).sum() < MIN_HIT_RATES:
         reason: Reason = "too_few" if len(x) < MIN_HIT_RATES else "narrow_hit_range"
         return replace(nothing, curve=nothing.curve.doubted(reason))
-    return _fit_medians(nothing, medians, in_range, seed=seed, n_draws=n_draws)
+    return _fit_medians(nothing, medians, x_max, seed=seed, n_draws=n_draws)
 
 
-def _fit_medians(
-    nothing: SweepFit, medians: _Medians, in_range: NDArray[np.bool_], *, seed: int, n_draws: int
-) -> SweepFit:
+def _fit_medians(nothing: SweepFit, medians: _Medians, x_max: float, *, seed: int, n_draws: int) -> SweepFit:
     """The law through all regular points, and the line through those in range; no numbers where there is no line."""
     poor = replace(nothing, curve=nothing.curve.doubted("poor_fit"))
-    weighted = _law_rows(medians)
+    weighted, in_range = _law_rows(medians), _in_range(medians, x_max)
     regular = inliers(weighted, at_least=SINGULAR_AT_LEAST)
     if (in_range & regular).sum() < MIN_HIT_RATES:
         return poor
@@ -110,18 +117,31 @@ def _fit_medians(
     if curve.a is None:
         return poor
     size = np.abs(deviation[in_range])
+    computing = medians.hit_rate < 1
+    miss_tokens = (1 - medians.hit_rate) * medians.input_tokens
+    cached_tokens = medians.input_tokens - miss_tokens
+    chunks = find_chunk_in_points(miss_tokens[computing], cached_tokens[computing], medians.prefill_s[computing])
     return replace(
         nothing,
         curve=curve,
         law=ServiceTime(0.0, *law) if any(law) else None,
-        points=_points(medians, deviation, ~regular),
+        families=_families(medians, regular, curve.reference_input_tokens, x_max),
+        chunks=chunks,
+        points=_points(medians, deviation, ~regular, chunks.chunk_tokens if chunks else None),
         median_deviation=float(np.median(size)),
         worst_deviation=float(size.max()),
     )
 
 
+def is_one_length(input_tokens: Array) -> bool:
+    """Whether prompts of these lengths (n,) are a benchmark of one: those that are numbers differ by less than 1 %."""
+    length = np.asarray(input_tokens, dtype=np.float64)
+    length = length[np.isfinite(length) & (length > 0)]
+    return not len(length) or bool(length.max() < (1 + MAX_LENGTH_SPREAD) * length.min())
+
+
 def _require_one_length(length: Array) -> None:
-    if len(length) and length.max() >= (1 + MAX_LENGTH_SPREAD) * length.min():
+    if not is_one_length(length):
         lengths = np.unique(length)
         shown = ", ".join(f"{value:.0f}" for value in lengths[:8]) + (" …" if len(lengths) > 8 else "")
         raise ValueError(
@@ -138,6 +158,17 @@ def _medians(x: Array, length: Array, seconds: Array) -> _Medians:
     groups = [np.split(column, starts) if len(x) else [] for column in columns]
     hit_rate, input_tokens, prefill_s, tps_miss = (np.array([np.median(part) for part in parts]) for parts in groups)
     return _Medians(hit_rate, input_tokens, prefill_s, tps_miss, repeats=tuple(groups[-1]))
+
+
+def _in_range(medians: _Medians, x_max: float) -> NDArray[np.bool_]:
+    return np.asarray(np.round(medians.hit_rate, HIT_RATE_DECIMALS) <= x_max)
+
+
+def _families(medians: _Medians, regular: NDArray[np.bool_], input_tokens: float, x_max: float) -> FamilyChoice | None:
+    """The shape of the regular points that compute something, those of hit rate x_max within rounding included."""
+    shown = regular & (medians.hit_rate < 1)
+    rounding = 10.0**-HIT_RATE_DECIMALS / 2
+    return choose_for_points(medians.hit_rate[shown], medians.tps_miss[shown], input_tokens, x_max=x_max + rounding)
 
 
 def _law_rows(medians: _Medians) -> Array:
@@ -206,12 +237,12 @@ def _half_difference(x: Array, y: Array) -> float:
     return float(np.abs(even_tps0 * (1 - even_a * x) / (odd_tps0 * (1 - odd_a * x)) - 1).max())
 
 
-def _points(medians: _Medians, deviation: Array, singular: NDArray[np.bool_]) -> tuple[SweepPoint, ...]:
+def _points(
+    medians: _Medians, deviation: Array, singular: NDArray[np.bool_], chunk_tokens: int | None
+) -> tuple[SweepPoint, ...]:
     miss_tokens = (1 - medians.hit_rate) * medians.input_tokens
-    columns = (medians.hit_rate, miss_tokens, medians.tps_miss, deviation, singular)
-    return tuple(
-        SweepPoint(x, miss, tps, len(repeats), away, is_singular)
-        for (x, miss, tps, away, is_singular), repeats in zip(
-            zip(*(column.tolist() for column in columns), strict=True), medians.repeats, strict=True
-        )
-    )
+    # Rounding of hit rates moves the last chunk by a token or two, never by its half.
+    tail = singular & (leaves_small_tail(miss_tokens, chunk_tokens) if chunk_tokens else False)
+    repeats = np.array([len(part) for part in medians.repeats])
+    columns = (medians.hit_rate, miss_tokens, medians.tps_miss, repeats, deviation, singular, tail)
+    return tuple(SweepPoint(*point) for point in zip(*(column.tolist() for column in columns), strict=True))

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from models.sweep import SweepFit, fit_sweep
-from models.valley import locate_valley
+from models.length_sweep import fit_length_sweep
+from models.sweep import fit_sweep, is_one_length
 from pipelines.commands.ingest import source_for
 from pipelines.commands.options import add_json
 from pipelines.commands.output import tell, write_json
@@ -19,14 +19,14 @@ from pipelines.errors import UnreachableError, UsageError
 from pipelines.inbox import find_named
 from pipelines.ingest import ingest_files
 from pipelines.log_file import LogFile
+from pipelines.sweep_result import lengths_fields, lengths_sentences, one_length_fields, one_length_sentences
 from pipelines.warehouse import Warehouse
-from pipelines.words import because
 
 
 def add_to(commands: Any) -> None:
     """Declare the command."""
-    parser = commands.add_parser("fit", help="curve and valley from a benchmark sweep at one prompt length")
-    parser.add_argument("sweep", metavar="SWEEP_FILE", help="log of a saturated benchmark: one length, many hit rates")
+    parser = commands.add_parser("fit", help="curve and valley from a benchmark sweep")
+    parser.add_argument("sweep", metavar="SWEEP_FILE", help="log of a saturated benchmark: many hit rates")
     parser.add_argument("--format", metavar="NAME", help="its format (default: told from how it begins)")
     parser.add_argument(
         "--price-ratio",
@@ -46,15 +46,24 @@ def execute(options: argparse.Namespace) -> int:
     log = _only(find_named(Path.cwd(), options.sweep))
     rows, basis = read_sweep(log, options.format)
     try:
-        fit = fit_sweep(rows["hit_rate"].to_numpy(), rows["input_tokens"].to_numpy(), rows["busy_s"].to_numpy())
+        found, sentences = _fitted(rows, basis, options.price_ratio)
     except ValueError as error:
         raise UsageError(f"{log.name} is no sweep: {error}") from None
-    found = _result(fit, basis, options.price_ratio)
     if options.json:
         write_json(found)
     else:
-        _print(found)
-    return 0 if fit.curve.trustworthy else 1
+        print("\n".join(sentences))
+    return 0 if found["trustworthy"] else 1
+
+
+def _fitted(rows: pl.DataFrame, basis: str, price_ratio: float) -> tuple[dict[str, Any], list[str]]:
+    """Return the fields and the sentences of the fit: of the line at one length, of the law at several."""
+    columns = [rows[name].to_numpy() for name in ("hit_rate", "input_tokens", "busy_s")]
+    if is_one_length(columns[1]):
+        found = one_length_fields(fit_sweep(*columns), basis, price_ratio)
+        return found, one_length_sentences(found)
+    found = lengths_fields(fit_length_sweep(*columns), basis, price_ratio)
+    return found, lengths_sentences(found)
 
 
 def _only(logs: list[LogFile]) -> LogFile:
@@ -80,59 +89,3 @@ def read_sweep(log: LogFile, format_name: str | None) -> tuple[pl.DataFrame, str
         raise UsageError(f"{log.name} holds no successful request with cached tokens and a time to fit")
     basis = "prefill" if rows["prefill_us"].null_count() == 0 else "ttft"
     return rows.with_columns(busy_s=pl.col(f"{basis}_us") / 1e6).drop_nulls("busy_s"), basis
-
-
-def _result(fit: SweepFit, basis: str, price_ratio: float) -> dict[str, Any]:
-    curve = fit.curve
-    valley = None
-    if curve.a is not None and 0 < curve.a < 1:
-        valley = locate_valley(curve.a, price_ratio)
-    return {
-        "estimator": curve.estimator,
-        "time_basis": basis,
-        "input_tokens": curve.reference_input_tokens,
-        "tps0": curve.tps0,
-        "tps0_low": curve.tps0_low,
-        "tps0_high": curve.tps0_high,
-        "a": curve.a,
-        "a_low": curve.a_low,
-        "a_high": curve.a_high,
-        "residual": curve.residual_scale,
-        "median_deviation": fit.median_deviation,
-        "worst_deviation": fit.worst_deviation,
-        "n_requests": curve.n_requests,
-        "singular_hit_rates": [point.hit_rate for point in fit.singular_points],
-        "trustworthy": curve.trustworthy,
-        "reasons": list(curve.reasons),
-        "price_ratio": price_ratio,
-        "has_valley": None if curve.a is None else valley is not None,
-        "floor_hit_rate": valley.floor_hit_rate if valley else None,
-        "floor_depth": valley.floor_depth if valley else None,
-        "exit_hit_rate": valley.exit_hit_rate if valley else None,
-    }
-
-
-def _print(found: dict[str, Any]) -> None:
-    length = f"{found['input_tokens']:.0f} input tokens"
-    print(f"{found['n_requests']} requests of {length}, busy time from {found['time_basis']}")
-    if found["tps0"] is None:
-        print(f"no curve, {because(found['reasons'])}")
-        return
-    print(f"tps0      {found['tps0']:.0f} tokens/s (90 % {found['tps0_low']:.0f} to {found['tps0_high']:.0f})")
-    print(f"a         {found['a']:.3f} (90 % {found['a_low']:.3f} to {found['a_high']:.3f})")
-    print(
-        f"residual  {found['residual']:.1%}; curve against the medians for x <= .9: "
-        f"median {found['median_deviation']:.1%}, worst {found['worst_deviation']:.1%}"
-    )
-    singular = ", ".join(f"{rate:.3f}" for rate in found["singular_hit_rates"]) or "none"
-    print(f"singular  {singular}")
-    ratio = f"at a price ratio of {found['price_ratio']:g}"
-    if found["has_valley"]:
-        print(
-            f"valley    {ratio}: floor at hit rate {found['floor_hit_rate']:.3f}, {found['floor_depth']:.1%} below no "
-            f"cache; exit at {found['exit_hit_rate']:.3f}"
-        )
-    else:
-        print(f"valley    none {ratio}: the slope is not above the price ratio")
-    if not found["trustworthy"]:
-        print(f"do not rely on this curve, {because(found['reasons'])}")

@@ -13,6 +13,7 @@ from models.service_time import ServiceTime, straight_line
 from pipelines.cli import main
 from pipelines.formats import formats
 from tests.conftest import REPO, FleetWarehouse
+from tests.models.conftest import SHARED
 from tests.place import SOURCE, Place, request
 
 LLAMA = REPO / "fixtures/logs/llama_server"
@@ -61,8 +62,101 @@ def test_fit_exits_with_1_and_says_why_where_the_curve_must_not_be_trusted(capsy
 def test_fit_speaks_to_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fit", str(LLAMA / "sweep_L8192_ub512.jsonl")]) == 0
     said = capsys.readouterr()
-    assert [line.split()[0] for line in said.out.splitlines()[1:]] == ["tps0", "a", "residual", "singular", "valley"]
+    said_of = [line.split()[0] for line in said.out.splitlines()[1:]]
+    assert said_of == ["tps0", "a", "residual", "family", "line", "singular", "chunk", "valley"]
     assert "63 lines = 63 loaded" in said.err
+
+
+def test_fit_says_which_shape_a_real_sweep_has_and_no_chunk_size(capsys: pytest.CaptureFixture[str]) -> None:
+    _, found = fitted(capsys, "sweep_L8192_ub512.jsonl")
+    assert found["family"] == "hyperbola"
+    assert found["family_errors"]["hyperbola"] < found["family_errors"]["line"]
+    assert 0.9 < found["line_good_until_hit_rate"] < 1
+    assert [found[key] for key in ("chunk_searched", "chunk_tokens", "step_s")] == [True, None, None]
+    assert found["tail_hit_rates"] == found["tail_singular_hit_rates"] == []
+
+
+def steps_sweep(place: Place) -> Path:
+    """A sweep of an engine that pays .1 s for each step of 2048 tokens and packs none."""
+    length, sizes = 65_536, [2048 * full - 100 - 900 * (full % 5 == 3) for full in range(1, 33)]
+    sizes[1], sizes[3] = 2 * 2048 + 5, 4 * 2048 + 5
+    requests = []
+    for number, miss in enumerate(sizes):
+        cached = length - miss
+        seconds = 0.1 * -(-miss // 2048) + 2e-5 * miss + 1e-10 * miss * (cached + miss / 2)
+        timing = {"prefill_ms": seconds * 1e3, "ttft_ms": seconds * 1e3 + 1, "e2e_ms": seconds * 1e3 + 2}
+        requests.append(request(number, input_tokens=length, cached_tokens=cached, **timing))
+    return place.write("steps.jsonl", requests)
+
+
+def test_fit_explains_singular_hit_rates_by_the_chunk_size(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    sweep = str(steps_sweep(place))
+    main(["fit", sweep, "--format", "canonical", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["chunk_tokens"] == 2048
+    assert found["step_s"] == pytest.approx(0.1, rel=0.02)
+    assert found["tail_hit_rates"] == pytest.approx([1 - full / 32 for full in range(31, 0, -1)])
+    assert found["tail_singular_hit_rates"] == pytest.approx([1 - 8197 / 65_536, 1 - 4101 / 65_536])
+    main(["fit", sweep, "--format", "canonical"])
+    said = capsys.readouterr().out
+    assert "\nchunk     2048 tokens, 100 ms a step; a small last chunk is left just below hit rate 0.031, 0.062" in said
+    assert ", which explains 0.875, 0.937\n" in said
+
+
+LLAMA_BENCH = [(512, 0, 0.34), (512, 1024, 0.363), (512, 4096, 0.435), (512, 16_384, 0.716), (512, 65_536, 1.845)]
+
+
+def test_fit_gives_the_law_of_a_benchmark_whose_length_varies(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [
+        {"n_prompt": prompt, "n_depth": depth, "n_gen": 0, "avg_ns": round(seconds * 1e9), "model_type": "toy"}
+        | {"test_time": f"2026-08-02T03:11:{second:02d}Z"}
+        for second, (prompt, depth, seconds) in enumerate(LLAMA_BENCH)
+    ]
+    sweep = str(place.write("bench.jsonl", lines))
+    assert main(["fit", sweep, "--format", "llama_bench", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["family"], found["miss_tokens"], found["input_tokens"]) == ("hyperbola", 512, 66_048)
+    assert 512 * found["law"]["q"] == pytest.approx(2.29e-5, rel=0.02)
+    assert found["line_worst_deviation"] > 1
+    assert [line["input_tokens"] for line in found["lines"]] == [1536, 4608, 16_896, 66_048]
+    assert found["lines"][-1]["a"] == found["a"]
+    assert [line["has_valley"] for line in found["lines"]] == [False, True, True, True]
+    assert main(["fit", sweep, "--format", "llama_bench"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("5 requests of 512 to 66048 input tokens, busy time from prefill\nfamily    hyperbola: ")
+    assert "\n          all computed 512 tokens: a fixed cost counts as computing, and loading as attention\n" in said
+    assert "\nline      none through these points, whose lengths differ: it would be off by " in said
+    assert "\n    66048 tps0 4" in said
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt-oss-20b.default-hip", "llama32-1b.lhl-tune", "shisa-v2-unphi4-14b.default-rocwmma"]
+)
+def test_fit_reads_recorded_benchmarks_of_growing_context(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = SHARED / f"strix_halo/{name}.jsonl"
+    if not path.exists():
+        pytest.skip("no strix_halo in the shared folder")
+    assert main(["fit", str(path), "--format", "llama_bench", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["family"], found["n_requests"], found["miss_tokens"]) == ("hyperbola", 5, 512)
+    assert found["residual"] < 0.05 < 1 < found["line_worst_deviation"]
+    assert found["has_valley"]
+
+
+def test_fit_says_why_two_sizes_are_no_curve(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = [(1024, 0, 1.0), (1024, 8192, 2.0)]
+    requests = [
+        request(
+            number,
+            input_tokens=miss + cached,
+            cached_tokens=cached,
+            prefill_ms=seconds * 1e3,
+            ttft_ms=seconds * 1e3 + 1,
+        )
+        for number, (miss, cached, seconds) in enumerate(sizes)
+    ]
+    assert main(["fit", str(place.write("two.jsonl", requests)), "--format", "canonical"]) == 1
+    assert "\nno curve, because there are too few requests" in capsys.readouterr().out
 
 
 def test_fit_refuses_a_log_of_many_lengths(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from models.service_time import ServiceTime, straight_line, tps_miss
 from models.sweep import fit_sweep
@@ -142,3 +144,50 @@ def test_hit_rates_close_together_are_not_trusted():
 def test_a_slope_that_ends_throughput_within_the_range_is_a_poor_fit():
     found = fit_sweep(*sweep(lambda x: 2_000 * np.maximum(1 - 1.2 * x, 0.001)))
     assert "poor_fit" in found.curve.reasons
+
+
+def test_singular_points_of_an_engine_that_does_not_pack_are_explained_by_its_chunk_size():
+    length, chunk_tokens, dice = 65_536, 2048, np.random.default_rng(0)
+    # Last chunks nearly full but for some of a third, and three of five tokens.
+    miss = chunk_tokens * np.arange(1, 33) - dice.integers(0, 500, 32)
+    miss[3::5] -= 800
+    miss[[1, 2, 4]] = chunk_tokens * np.array([1, 2, 4]) + 5
+    cached = length - miss
+    seconds = 0.1 * np.ceil(miss / chunk_tokens) + 2e-5 * miss + 1e-10 * miss * (cached + miss / 2)
+    noisy = np.repeat(seconds, 3) * dice.lognormal(0, 0.002, 96)
+    found = fit_sweep(np.repeat(cached / length, 3), np.full(96, length), noisy)
+    assert found.chunks.chunk_tokens == chunk_tokens
+    assert found.chunks.law.f == pytest.approx(0.1, rel=0.05)
+    explained = [point for point in found.singular_points if point.is_tail]
+    assert {round(point.miss_tokens) for point in explained} == {2053, 4101, 8197}
+    assert all(point.deviation < -0.05 for point in explained)
+
+
+def test_a_smooth_sweep_has_a_family_and_no_chunk_size():
+    law = ServiceTime(f=0, c=4e-5, q=3e-9, k=0)
+    found = fit_sweep(*sweep(lambda x: tps_miss(law, x, LENGTH), noise=0.002))
+    assert found.families.family == "hyperbola"
+    assert found.chunks.chunk_tokens is None
+    assert 0.9 < found.families.line_good_until_hit_rate <= 1
+
+
+def test_few_hit_rates_are_not_asked_for_a_chunk_size():
+    x = np.repeat([0.0, 0.2, 0.4, 0.6, 0.8, 0.9], 3)
+    found = fit_sweep(x, np.full(len(x), LENGTH), (1 - x) * LENGTH / line(x))
+    assert found.chunks is None
+    assert found.families.family == "line"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([i / 20 for i in range(21)]), st.sampled_from([1e-6, 0.1, 1.0, 3.0, 360.0, float("nan")])
+        ),
+        max_size=80,
+    )
+)
+def test_no_rows_whatever_raise(rows):
+    x, seconds = np.array(rows, dtype=float).reshape(-1, 2).T
+    found = fit_sweep(x, np.full(len(x), LENGTH), seconds, n_draws=5)
+    assert (found.curve.a is None) == (found.points == ())
