@@ -101,6 +101,7 @@ def fit_busy_periods(rows: BusyRows, *, reference_input_tokens: float, seed: int
         half_difference=_half_difference(gram, fit),
         kept_share=kept_share,
         unbounded_overhead_s=float(solve_non_negative(gram.sum(axis=0), signed=(OVERHEAD,))[OVERHEAD]),
+        service_s=float(target.sum() / max(features[:, 0].sum(), 1.0)),
         limits=PRODUCTION,
     )
     return fit.doubted(*found)
@@ -122,8 +123,8 @@ def _usable(rows: BusyRows) -> tuple[NDArray[np.int64], Array, Array]:
 def _kept(weighted: Array, features: Array) -> NDArray[np.bool_]:
     """Rows (n,) that are no outliers; if too much would be one, those that are none among rows of their own size.
 
-    An engine that packs costs less by the request when it is busy. Where its fixed costs are large, the few long rows of
-    the busy hours look like outliers beside thousands of short ones, and are most of what the deployment did.
+    An engine that packs costs less by the request when it is busy. Where its fixed costs are large, the few long rows
+    of the busy hours look like outliers beside thousands of short ones, and are most of what the deployment did.
     """
     kept = inliers(weighted)
     if _request_share(features, kept) >= MIN_REQUESTS_KEPT:
@@ -140,8 +141,8 @@ def _without_hidden_idleness(hour: NDArray[np.int64], features: Array, target: A
 
     The log ends a request `overhead_s` after the engine did. A request that arrives in between continues the period,
     though the engine stood idle: those seconds would be taken for a fixed cost of requests. How many they are follows
-    from how often a period begins. Of Poisson arrivals at rate λ, of mean service s, a share b = (1 - λs)·exp(-λo) finds
-    the engine idle and nothing unanswered; each such period stands for exp(λo) of the engine's, parted by
+    from how often a period begins. Of Poisson arrivals at rate λ, of mean service s, a share b = (1 - λs)·exp(-λo)
+    finds the engine idle and nothing unanswered; each such period stands for exp(λo) of the engine's, parted by
     o·((exp(λo) - 1)/(λo) - 1) seconds that are not seen. Overhead o and service s come from a fit, which is repeated.
     """
     hours, at = np.unique(hour, return_inverse=True)

@@ -65,9 +65,9 @@ def inliers(weighted_rows: Array, *, at_least: float = 0.0, size: Array | None =
 
     Starts from the stretch of rows whose fit has the least median residual, so that a row large enough to draw the
     whole fit to itself spoils one stretch only. at_least: residuals this small are never outliers, in units of the
-    weighted target. size: shape (n,), any measure that ranks the rows; each is then judged among its equals, up to eight
-    classes of at least 50, since what a law leaves out grows with a row: beside thousands of small rows, every large one
-    would be an outlier. Without it, all rows are one class.
+    weighted target. size: shape (n,), any measure that ranks the rows; each is then judged among its equals, up to
+    eight classes of at least 50, since what a law leaves out grows with a row: beside thousands of small rows, every
+    large one would be an outlier. Without it, all rows are one class.
     """
     features, target = weighted_rows[:, :-1], weighted_rows[:, -1]
     rounding = 1e-9 * float(np.abs(target).max())

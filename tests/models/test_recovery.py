@@ -126,12 +126,13 @@ def test_a_day_that_cannot_tell_is_refused(engine, mix, load, reason):
 )
 def test_four_times_the_data_is_no_further_from_the_truth(engine, mix, load, rhythm):
     def mean_errors(n_requests: int):
-        days = [Day(ENGINES[engine], MIXES[mix], load, rhythm, n_requests, seed) for seed in range(6)]
+        days = [Day(ENGINES[engine], MIXES[mix], load, rhythm, n_requests, seed) for seed in range(10)]
         return np.mean(
             [(slope_error(day, found), index_error(day, found)) for day in days for found in [fit(day)]], axis=0
         )
 
-    few, many = mean_errors(1_250), mean_errors(5_000)
+    # From some thousand requests on, what is left is the bias of the method, a thousandth or less.
+    few, many = mean_errors(300), mean_errors(1_200)
     assert (many <= few).all()
 
 
