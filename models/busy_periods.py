@@ -29,6 +29,8 @@ MIN_HOURS = 6
 FINE_BLOCKS = 24
 # Stalls, restarts and skewed clocks cost a few rows in a hundred; beyond, what is dropped is the deployment.
 MIN_REQUESTS_KEPT = 0.7
+# Requests that follow another within a busy period: with fewer, a fixed cost and overhead are not told apart.
+MIN_FOLLOWING = 30
 # Column of the features that counts beginnings of busy periods.
 OVERHEAD = 4
 # The idle moments found settle to a hundredth of themselves in three passes.
@@ -87,8 +89,11 @@ def fit_busy_periods(rows: BusyRows, *, reference_input_tokens: float, seed: int
         return nothing.doubted("poor_fit")
     draws = solve_non_negative(resample_blocks(gram, n_draws=n_draws, seed=seed))[:, :4]
     x_low, x_high = central_interval(features[kept, 3] / (features[kept, 1] + features[kept, 3]))
+    fit = _with_lines(nothing, coefficients[:4], draws[draws[:, :3].any(axis=1)])
+    if (features[kept, 0] - features[kept, OVERHEAD]).sum() < MIN_FOLLOWING:
+        fit = _with_any_split(fit, fixed_s=float(coefficients[0] + coefficients[OVERHEAD]))
     fit = replace(
-        _with_lines(nothing, coefficients[:4], draws[draws[:, :3].any(axis=1)]),
+        fit,
         overhead_s=float(coefficients[OVERHEAD]),
         n_minutes=int(kept.sum()),
         n_requests=int(features[kept, 0].sum()),
@@ -190,6 +195,24 @@ def _with_lines(fit: CurveFit, law: Array, draws: Array) -> CurveFit:
         a_low=a_low,
         a_high=a_high,
         draws=draws,
+    )
+
+
+def _with_any_split(fit: CurveFit, *, fixed_s: float) -> CurveFit:
+    """Widen the intervals of the line to every split of the fixed seconds [s] into the engine's and the network's.
+
+    A request that begins a busy period pays both; only those that follow within one tell them apart. A handful of
+    those, at very low load, can agree with each other by chance, and resampling then sees no doubt.
+    """
+    assert fit.law is not None
+    laws = np.array([[f, *fit.law.as_array()[1:]] for f in (0.0, fixed_s)])
+    tps0, a = straight_line_draws(laws[laws[:, :3].any(axis=1)], fit.reference_input_tokens)
+    return replace(
+        fit,
+        tps0_low=float(min(fit.tps0_low, *tps0)),
+        tps0_high=float(max(fit.tps0_high, *tps0)),
+        a_low=float(min(fit.a_low, *a)),
+        a_high=float(max(fit.a_high, *a)),
     )
 
 

@@ -104,8 +104,6 @@ def test_where_the_law_does_not_hold_the_error_is_bounded(engine, mix, load, rhy
 @pytest.mark.parametrize(
     ("engine", "mix", "load", "reason"),
     [
-        # Six requests in six thousand follow another at once: nothing tells overhead from a fixed cost of requests.
-        ("small", "short", 0.05, "unstable"),
         # All that was asked is done in half an hour: a row a minute says too little.
         ("unpacked", "chat", 1.2, "too_few"),
         # Every minute of a saturated engine mixes a hundred requests into nearly the same hit rate.
@@ -148,6 +146,15 @@ def test_idle_moments_that_overhead_hides_are_not_taken_for_work(engine, mix, lo
 def test_the_busy_hours_of_an_engine_that_packs_are_no_outliers():
     day = Day(SPARSE, AGENTIC, 0.9)
     assert fit(day).n_requests > 0.9 * len(day.traffic.session)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_without_followers_the_slope_is_as_uncertain_as_the_split_of_fixed_seconds(seed):
+    day = Day(SMALL, SHORT, 0.05, seed=seed)
+    found = fit(day)
+    lone, saturated = (true_slope(day.engine, day.input_tokens, saturated=full) for full in (False, True))
+    assert found.a_low < saturated < lone < found.a_high
+    assert "unstable" in found.reasons
 
 
 @pytest.mark.slow
