@@ -119,10 +119,12 @@ def test_a_clock_that_is_set_in_the_middle_of_the_day(day):
 
 
 @every_day
-@pytest.mark.parametrize(("apart_s", "index_within", "slope_within"), [(0.1, 0.01, 0.02), (0.3, 0.03, 0.05)])
+@pytest.mark.parametrize(
+    ("apart_s", "index_within", "slope_within"), [(0.1, 0.01, 0.02), (0.3, 0.03, 0.05), (1.0, 0.01, 0.02)]
+)
 def test_clocks_that_drift_apart(day, apart_s, index_within, slope_within):
     log = skew(day.run.log, by_s=0.0, drift=apart_s / day.traffic.arrival_s[-1])
-    assert_held_or_refused(day, log, {"unstable"}, index_within=index_within, slope_within=slope_within)
+    assert_held_or_refused(day, log, {"unstable", "poor_fit"}, index_within=index_within, slope_within=slope_within)
 
 
 @every_day
