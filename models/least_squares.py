@@ -6,6 +6,7 @@ Does not belong here: what the features mean.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -18,9 +19,9 @@ RIDGE = 1e-12
 # Beyond 4 median absolute deviations (2.7 sigma) of the other rows, a row is an outlier.
 OUTLIER_MADS = 4.0
 MAX_PASSES = 50
-# Rows in a stretch that can start the robust fit: enough that five coefficients come out roughly right.
-MIN_STRETCH = 50
-N_STARTS = 8
+# The robust fit looks at parts of the rows: enough rows in each that five coefficients come out roughly right.
+MIN_PART = 50
+N_PARTS = 8
 # Median absolute deviation to standard deviation of a normal distribution.
 MAD_TO_SIGMA = 1.4826
 
@@ -32,11 +33,11 @@ def gram_sums(weighted_rows: Array, block: NDArray[np.int64]) -> Array:
     return np.stack([part.T @ part for part in parts])
 
 
-def solve_non_negative(gram: Array) -> Array:
+def solve_non_negative(gram: Array, *, signed: Sequence[int] = ()) -> Array:
     """The coefficients >= 0 of least squared residual: gram sums (..., p+1, p+1) -> (..., p).
 
     Tries every set of positive coefficients (31 for p = 5): exact, never iterates, solves all leading entries at once.
-    Features are scaled to unit norm first, since they differ by 1e8.
+    Features are scaled to unit norm first, since they differ by 1e8. signed: those that may be negative.
     """
     features, moment = gram[..., :-1, :-1], gram[..., :-1, -1]
     norm = np.sqrt(np.diagonal(features, axis1=-2, axis2=-1))
@@ -50,7 +51,8 @@ def solve_non_negative(gram: Array) -> Array:
             normal = features[..., chosen, :][..., chosen] + RIDGE * np.eye(size)
             solution = np.linalg.solve(normal, moment[..., chosen, np.newaxis])[..., 0]
             gain = (moment[..., chosen] * solution).sum(axis=-1)
-            better = (solution >= 0).all(axis=-1) & (gain > best_gain)
+            allowed = (solution >= 0) | np.isin(chosen, signed)
+            better = allowed.all(axis=-1) & (gain > best_gain)
             candidate = np.zeros_like(moment)
             candidate[..., chosen] = solution
             best = np.where(better[..., np.newaxis], candidate, best)
@@ -58,22 +60,29 @@ def solve_non_negative(gram: Array) -> Array:
     return np.asarray(best / norm)
 
 
-def inliers(weighted_rows: Array, *, at_least: float = 0.0) -> NDArray[np.bool_]:
+def inliers(weighted_rows: Array, *, at_least: float = 0.0, size: Array | None = None) -> NDArray[np.bool_]:
     """Rows (n, p+1) within 4 MAD of the fit to just those rows: drop, refit, repeat until nothing changes.
 
     Starts from the stretch of rows whose fit has the least median residual, so that a row large enough to draw the
     whole fit to itself spoils one stretch only. at_least: residuals this small are never outliers, in units of the
-    weighted target.
+    weighted target. size: shape (n,), any measure that ranks the rows; each is then judged among its equals, up to
+    eight classes of at least 50, since what a law leaves out grows with a row: beside thousands of small rows, every
+    large one would be an outlier. Without it, all rows are one class.
     """
     features, target = weighted_rows[:, :-1], weighted_rows[:, -1]
     rounding = 1e-9 * float(np.abs(target).max())
-    stretches = np.array_split(weighted_rows, max(1, min(N_STARTS, len(target) // MIN_STRETCH)))
+    n_parts = max(1, min(N_PARTS, len(target) // MIN_PART))
+    stretches = np.array_split(weighted_rows, n_parts)
     starts = solve_non_negative(np.stack([part.T @ part for part in (weighted_rows, *stretches)]))
     residual = min((np.abs(target - features @ start) for start in starts), key=np.median)
+    classes = [np.arange(len(target))] if size is None else np.array_split(np.argsort(size, kind="stable"), n_parts)
     kept = np.ones(len(target), dtype=bool)
     for _ in range(MAX_PASSES):
-        limit = max(OUTLIER_MADS * float(np.median(residual[kept])), at_least, rounding)
-        before, kept = kept, residual <= limit
+        before, kept = kept, np.zeros(len(target), dtype=bool)
+        for members in classes:
+            known = residual[members[before[members]]]
+            limit = max(OUTLIER_MADS * float(np.median(known)) if len(known) else 0.0, at_least, rounding)
+            kept[members] = residual[members] <= limit
         if np.array_equal(before, kept):
             break
         chosen = weighted_rows[kept]

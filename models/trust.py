@@ -7,6 +7,7 @@ Does not belong here: fitting; coverage of cached_tokens (the caller adds `low_c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from models.curve_fit import CurveFit, Reason
 
@@ -22,6 +23,8 @@ class TrustThresholds:
     max_half_difference: float
     max_slope_interval: float
     min_kept_share: float
+    overhead_range_s: tuple[float, float] = (-inf, inf)
+    min_overhead_share: float = 0.0
 
 
 # Measured on five simulated days of known truth ("days"; index within 1 %, none doubted) and on six fits of three
@@ -40,6 +43,11 @@ PRODUCTION = TrustThresholds(
     max_slope_interval=0.15,
     # The least seen is .80. With half the rows gone, the fit describes a deployment that does not exist.
     min_kept_share=0.5,
+    # Networks and gateways add .01 to .3 s, and a good replay of requests that share a processor says -.12. Arrivals
+    # and first tokens from clocks that disagree by 1 or 2 s gave an index up to 43 % off with no other sign of it.
+    overhead_range_s=(-0.2, 1.0),
+    # Requests of 3 s, a tenth of them missing from the log, say -.23 s, .07 of a request, and the index is within 1 %.
+    min_overhead_share=-0.1,
 )
 
 # Measured on two quiet llama.cpp sweeps, five simulated ones, and one made on a busy machine, which is useless.
@@ -58,12 +66,24 @@ SWEEP = TrustThresholds(
 )
 
 
-def doubts(fit: CurveFit, *, half_difference: float, kept_share: float, limits: TrustThresholds) -> tuple[Reason, ...]:
+def doubts(
+    fit: CurveFit,
+    *,
+    half_difference: float,
+    kept_share: float,
+    limits: TrustThresholds,
+    unbounded_overhead_s: float = 0.0,
+    service_s: float = 0.0,
+) -> tuple[Reason, ...]:
     """Reasons not to trust a fit; none = trustworthy.
 
     half_difference: largest |ratio - 1| between the curves of the two halves of the data, in the observed hit range.
-    kept_share: share of the rows that were usable and not dropped as outliers, in [0, 1].
+    kept_share: share of the rows, or of their requests if less, that were usable and no outliers, in [0, 1].
+    unbounded_overhead_s: seconds per busy period that are not the engine's, were they allowed to be negative: as they
+    are where first tokens are timed by a clock that is behind that of arrivals. service_s: busy seconds per request.
     """
+    least_s, most_s = limits.overhead_range_s
+    least_s = min(least_s, limits.min_overhead_share * service_s)
     found: dict[Reason, bool] = {
         "too_few": fit.n_minutes < limits.min_minutes or fit.n_requests < limits.min_requests,
         "narrow_hit_range": not _span(fit.x_low, fit.x_high) >= limits.min_hit_range,
@@ -75,6 +95,7 @@ def doubts(fit: CurveFit, *, half_difference: float, kept_share: float, limits: 
             and fit.residual_scale is not None
             and fit.residual_scale <= limits.max_residual_scale
             and kept_share >= limits.min_kept_share
+            and least_s <= unbounded_overhead_s <= most_s
         ),
         "unstable": not (
             half_difference <= limits.max_half_difference and _span(fit.a_low, fit.a_high) <= limits.max_slope_interval

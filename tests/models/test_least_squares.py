@@ -22,6 +22,15 @@ def test_coefficients_equal_those_of_scipy(seed):
     assert solve_non_negative(z.T @ z) == pytest.approx(expected, rel=1e-6, abs=1e-15)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_a_signed_coefficient_is_that_of_two_opposite_features(seed):
+    z = rows(seed)
+    both = np.column_stack([z[:, :5], -z[:, 4], z[:, 5]])
+    *expected, positive, negative = solve_non_negative(both.T @ both)
+    found = solve_non_negative(z.T @ z, signed=(4,))
+    assert found == pytest.approx([*expected, positive - negative], rel=1e-6, abs=1e-12)
+
+
 def test_many_problems_at_once_equal_one_after_the_other():
     grams = np.stack([rows(seed).T @ rows(seed) for seed in range(5)])
     assert np.array_equal(solve_non_negative(grams), [solve_non_negative(gram) for gram in grams])
@@ -54,3 +63,14 @@ def test_an_exact_fit_has_no_outliers_and_a_spoilt_row_is_one():
     assert inliers(z).all()
     z[7, 5] *= 50
     assert np.flatnonzero(~inliers(z)).tolist() == [7]
+
+
+def test_rows_are_judged_among_rows_of_their_size():
+    rng = np.random.default_rng(4)
+    size = np.repeat([1.0, 100.0], [900, 100])
+    z = np.column_stack([size, size * np.repeat([1.0, 1.3], [900, 100]) * rng.lognormal(0, 0.02, 1_000)])
+    z[[5, 950], 1] *= 10
+    beside_all, beside_equals = inliers(z), inliers(z, size=size)
+    assert beside_all[900:].sum() == 0
+    assert beside_equals[900:].sum() > 90
+    assert not beside_equals[[5, 950]].any()

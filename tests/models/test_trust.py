@@ -27,9 +27,10 @@ SOUND = CurveFit(
 )
 
 
-def reasons(half_difference=0.02, kept_share=0.95, **changes):
-    fit = replace(SOUND, **changes)
-    return doubts(fit, half_difference=half_difference, kept_share=kept_share, limits=PRODUCTION)
+def reasons(**changes):
+    judged = {"half_difference": 0.02, "kept_share": 0.95, "unbounded_overhead_s": 0.04, "service_s": 0.5}
+    judged |= {name: changes.pop(name) for name in judged.keys() & changes.keys()}
+    return doubts(replace(SOUND, **changes), **judged, limits=PRODUCTION)
 
 
 def test_a_sound_fit_has_no_doubts():
@@ -48,6 +49,9 @@ def test_a_sound_fit_has_no_doubts():
         ({"law": ServiceTime(0.01, 0, 1e-9, 0)}, "poor_fit"),
         ({"a": 1.0}, "poor_fit"),
         ({"kept_share": 0.4}, "poor_fit"),
+        ({"unbounded_overhead_s": -0.21}, "poor_fit"),
+        ({"unbounded_overhead_s": 1.1}, "poor_fit"),
+        ({"unbounded_overhead_s": float("nan")}, "poor_fit"),
         ({"half_difference": 0.11}, "unstable"),
         ({"half_difference": float("nan")}, "unstable"),
         ({"a_low": 0.2, "a_high": 0.4}, "unstable"),
@@ -57,6 +61,11 @@ def test_a_sound_fit_has_no_doubts():
 )
 def test_each_fault_gives_its_own_reason(fault, reason):
     assert reasons(**fault) == (reason,)
+
+
+def test_an_overhead_below_zero_is_judged_beside_the_mean_request():
+    assert reasons(unbounded_overhead_s=-0.25, service_s=3.0) == ()
+    assert reasons(unbounded_overhead_s=-0.35, service_s=3.0) == ("poor_fit",)
 
 
 def test_a_caller_can_add_a_doubt_once():
