@@ -43,16 +43,19 @@ _SPEEDS = {
 }
 
 
-def refuse_contradictions(writer: Writer, source: SourceSettings, log_format: Format, latest_us: int) -> None:
+def refuse_contradictions(
+    writer: Writer, source: SourceSettings, log_format: Format, latest_us: int, *, least_arrivals: int = 1
+) -> None:
     """Raise RejectedFileError where the staged lines as a whole contradict how they were read.
 
-    `latest_us` is the latest plausible arrival.
+    `latest_us` is the latest plausible arrival; of fewer than `least_arrivals` lines nothing is said about their epoch.
     """
     epoch_unit = source.epoch_unit or log_format.epoch_unit
     from_us = to_day_index(FIRST_DAY) * US_PER_DAY
     found: dict[str, list[dict[str, Any]]] = {}
     doubts_units = source.latency_unit is None
-    for row in writer.rows("ingest/contradictions", doubts_units=doubts_units, from_us=from_us, to_us=latest_us):
+    asked = {"doubts_units": doubts_units, "from_us": from_us, "to_us": latest_us, "least_arrivals": least_arrivals}
+    for row in writer.rows("ingest/contradictions", **asked):
         found.setdefault(row["contradiction"], []).append(row)
     if "arrivals_out_of_range" in found and epoch_unit is not None:
         (row,) = found["arrivals_out_of_range"]

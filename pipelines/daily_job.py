@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pipelines.alerts.record import mark_changed_judgement
 from pipelines.contracts import breaches
-from pipelines.errors import UnreachableError, UsageError, ValleywatchError
+from pipelines.errors import NothingYetError, UnreachableError, UsageError, ValleywatchError
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.report_data import publish_if_behind
 from pipelines.settings import load_settings
@@ -58,6 +58,10 @@ def run(
         dirty = {row["day_index"] for row in writer.rows("ops/dirty_days")}
     if not with_data and any(file.status == "unreachable" for file in files):
         raise UnreachableError("no request is loaded yet, and a store could not be reached, as said above: run again")
+    if not with_data and files and all(file.status == "deferred" for file in files):
+        raise NothingYetError(
+            "no request is loaded yet: all there is is still being written; run again when it has settled"
+        )
     if not with_data:
         raise ValleywatchError(
             f"no request is loaded: {len(files)} files were read and none holds an acceptable line; "

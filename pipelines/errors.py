@@ -39,6 +39,12 @@ class UnreachableError(ValleywatchError):
     exit_code = 75
 
 
+class NothingYetError(ValleywatchError):
+    """All there is to read is still being written: the next run may have something."""
+
+    exit_code = 75
+
+
 class RejectedFileError(ValleywatchError):
     """A whole log file cannot be trusted; nothing of it is loaded. `reason` is the code kept in the manifest."""
 

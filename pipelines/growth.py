@@ -32,6 +32,8 @@ HEAD_BYTES = 1024
 """The first bytes by which beginnings are looked up; logs that share them are few, and so are lengths below."""
 HEADER_LINES = {"lines": 0, "csv": 1, "hash_trace": 0, "llama_tasks": 0}
 """The readers of files that grow by lines, and how many lines at the beginning they do not count."""
+MIN_SKIPPED_LINES = 1000
+"""Lines of a beginning from which on it is not read again: it has been asked what a file is asked as a whole."""
 SPANNING_LINES = frozenset({"llama_tasks"})
 """Readers whose records span lines: a record that was refused as unfinished may have got its end."""
 
@@ -192,7 +194,8 @@ def _after(whole: Part, known: dict[str, Any], beginning: _Beginning, reader: st
         is_continued=is_continued,
         is_judged_again=is_judged_again,
     )
-    if reader != "lines" or is_continued or is_judged_again:
+    # A short beginning is looked at again, so that what is asked of a file as a whole is asked of all of it.
+    if reader != "lines" or is_continued or is_judged_again or known["lines"] < MIN_SKIPPED_LINES:
         return part
     skipped = known["content_bytes"] + (0 if beginning.is_ended else len(ending))
     return replace(part, extent=Extent(whole.n_bytes, skipped, known["lines"]))

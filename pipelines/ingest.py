@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from pipelines import lines
 from pipelines.compression import TRUNCATED
@@ -20,6 +21,7 @@ from pipelines.formats import formats
 from pipelines.growth import Part, part_to_load
 from pipelines.inbox import find_files
 from pipelines.lake import merge_small_files, write_lake
+from pipelines.lines import Extent
 from pipelines.log_file import LogFile
 from pipelines.reading import Reading, digest
 from pipelines.settings import Settings, SourceSettings
@@ -90,7 +92,6 @@ def ingest_files(
     """Load `files` as lines of `source`, one transaction a file; a bad file does not stop the others."""
     writer.run("ingest/staged")
     outcomes: list[FileOutcome] = []
-    before = {row["file"] for row in writer.rows("ops/lake_files")}
     for position, log in enumerate(files):
         if len(outcomes) >= MAX_UNREACHABLE and all(x.status == "unreachable" for x in outcomes[-MAX_UNREACHABLE:]):
             tell(f"source {source.name!r}: its store does not answer; {len(files) - position:,} more are not tried")
@@ -101,7 +102,7 @@ def ingest_files(
         except UnreachableError as error:
             outcome = FileOutcome(log.name, "unreachable", str(error))
         reach("file_committed")
-        merge_small_files(writer, before)
+        merge_small_files(writer)
         if outcome.status != "already_loaded":
             tell(describe(outcome))
         outcomes.append(outcome)
@@ -128,29 +129,36 @@ def _ingest_file(writer: Writer, source: SourceSettings, log: LogFile, window_da
         status = "deferred" if fault.reason in MOVED else "rejected"
         return FileOutcome(log.name, status, str(fault))
     look = {"path": reading.name, "size_bytes": reading.stamp.size_bytes, "modified_ns": reading.stamp.modified_ns}
-    if reading.is_done(writer.rows("ops/known_file", **look)):
+    known = writer.rows("ops/known_file", **look)
+    if reading.is_done(known):
+        if len(known) > 1:
+            _forget_rejection(writer, reading.name)
         return FileOutcome(reading.name, "already_loaded")
     try:
         part = part_to_load(writer, log, formats()[source.format], reading.fingerprint, is_young=reading.is_young)
         known = writer.rows("ops/known_content", content_sha256=part.sha256)
         if known and known[0]["content_sha256"] != part.sha256:
+            with writer.transaction():
+                _forget_rejection(writer, reading.name)
+                _remember_copy(writer, look, known[0])
             return FileOutcome(reading.name, "already_loaded", f"{known[0]['path']} begins with its content")
         if reading.is_done(known):
             with writer.transaction():
+                _forget_rejection(writer, reading.name)
                 _forget_unfinished_copy(writer, reading, part)
-                writer.run("ops/forget_copy", path=reading.name)
-                writer.insert_rows("ops.known_copies", [look | {"content_sha256": part.sha256}])
+                _remember_copy(writer, look, known[0])
             return FileOutcome(reading.name, "already_loaded", f"same content as {known[0]['path']}")
         if known and known[0]["status"] == "loaded":
-            part = replace(part, origin_sha256=known[0]["origin_sha256"])
+            # The whole file is read again, whatever beginning of it was loaded from elsewhere.
+            part = Part(part.sha256, part.n_bytes, known[0]["origin_sha256"], extent=Extent(part.n_bytes))
         writer.warehouse.require_space(reading.stamp.size_bytes)
         # Staging is temporary and stays outside the commit: inside, every block would be kept until the end.
         n_lines, n_blank = stage(writer, reading, part)
-        remarks = examine(writer, reading)
+        remarks = examine(writer, reading, part)
         reach("file_staged")
         with writer.transaction():
             if known and known[0]["status"] == "loaded":
-                return _reread(writer, reading, part, window_days)
+                return _reread(writer, reading, part, window_days, n_lines, n_blank)
             load = _go_on if part.known else _load
             return replace(load(writer, reading, part, window_days, n_lines, n_blank), remarks=remarks)
     except UnfinishedFileError as unfinished:
@@ -161,6 +169,12 @@ def _ingest_file(writer: Writer, source: SourceSettings, log: LogFile, window_da
         with writer.transaction():
             _reject(writer, reading, fault)
         return FileOutcome(reading.name, "rejected", str(fault))
+
+
+def _remember_copy(writer: Writer, look: dict[str, Any], known: dict[str, Any]) -> None:
+    """Note that this file's content is known, so that it need not be read again while it is untouched."""
+    writer.run("ops/forget_copy", path=look["path"])
+    writer.insert_rows("ops.known_copies", [look | {"origin_sha256": known["origin_sha256"]}])
 
 
 def _forget_unfinished_copy(writer: Writer, reading: Reading, part: Part) -> None:
@@ -226,11 +240,15 @@ def _go_on(writer: Writer, reading: Reading, part: Part, window_days: int, n_lin
         "quarantined": n_quarantined, "blank": n_blank,
     }  # fmt: skip
     _list_in_manifest(writer, reading, part, counts)
+    if known["loaded"] and known["reading"] != reading.fingerprint:
+        told = "what was loaded of it before was read with other settings: `valleywatch rebuild --from-logs` for all"
+    else:
+        told = None
     grown = (
         f"grown from {known['lines']:,} to {n_lines:,} lines: {n_new:,} more requests loaded, "
         f"{n_duplicates:,} duplicates, {n_refused:,} lines refused"
     )
-    why = "; ".join(filter(None, (grown, worst_reasons(writer), _waiting(part))))
+    why = "; ".join(filter(None, (grown, worst_reasons(writer), _waiting(part), told)))
     return FileOutcome(reading.name, "loaded", why, n_loaded=n_new, n_duplicates=n_duplicates, n_quarantined=n_refused)
 
 
@@ -248,20 +266,23 @@ def _waiting(part: Part) -> str | None:
     return f"its last line, of {part.waiting_bytes:,} bytes so far, waits for its end" if part.waiting_bytes else None
 
 
-def _reread(writer: Writer, reading: Reading, part: Part, window_days: int) -> FileOutcome:
+def _reread(writer: Writer, reading: Reading, part: Part, window_days: int, n_lines: int, n_blank: int) -> FileOutcome:
     """Judge the lines that an earlier reading refused by today's settings; what it loaded stays as it is."""
     sha256 = part.sha256
     writer.run("ingest/keep_quarantined", content_sha256=sha256)
-    n_loaded, n_duplicates, n_quarantined = settle(writer)
-    write_lake(writer, f"{reading.fingerprint}{sha256}", window_days)
+    n_loaded, _, n_quarantined = settle(writer)
+    write_lake(writer, digest(f"{reading.fingerprint}{sha256}"), window_days)
+    _forget_rejection(writer, reading.name)
     writer.run("ops/clear_quarantine_of", content_sha256=sha256)
     writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=sha256, source_file=reading.name)
     writer.run(
         "ops/reread_file",
         content_sha256=sha256,
         reading=reading.fingerprint,
+        format=reading.source.format,
+        n_lines=n_lines,
+        n_blank=n_blank,
         n_loaded=n_loaded,
-        n_duplicates=n_duplicates,
         n_quarantined=n_quarantined,
     )
     writer.run("ops/move_to_duplicates")
@@ -274,9 +295,9 @@ def _reread(writer: Writer, reading: Reading, part: Part, window_days: int) -> F
 def _reject(writer: Writer, reading: Reading, fault: RejectedFileError) -> None:
     """Record a file of which nothing is loaded: its counts are unknown, its reason is kept."""
     sha256 = _identity_of_rejected(reading.log)
+    _forget_rejection(writer, reading.name)
     if writer.rows("ops/known_content", content_sha256=sha256):
         return
-    _forget_rejection(writer, reading.name)
     row = reading.manifest() | {
         "content_sha256": sha256, "status": "rejected", "reason": fault.reason, "detail": fault.detail, "loaded": 0,
     }  # fmt: skip

@@ -23,7 +23,9 @@ MARTS_BY_HOUR = ("hourly_hit_rate", "hit_rate_histogram", "busy_periods")
 
 def write_lake(writer: Writer, identity: str, window_days: int) -> None:
     """Write the fresh requests by day; give lake files that lost a record a successor without it; mark the hours."""
-    for lost in writer.rows("ingest/superseded_files"):
+    superseded = writer.rows("ingest/superseded_files")
+    writer.require_sound(superseded)
+    for lost in superseded:
         name = digest(f"{lost['file']} {identity}")[:16]
         relative = Path(lost["file"]).parent / f"{name}.parquet"
         written = writer.write_parquet("ingest/survivors_of_file", relative, file=lost["file"])
@@ -36,10 +38,12 @@ def write_lake(writer: Writer, identity: str, window_days: int) -> None:
     _mark_dirty(writer, [row["hour_index"] for row in writer.rows("ingest/touched_hours")], window_days)
 
 
-def merge_small_files(writer: Writer, before: set[str]) -> None:
-    """Make one file of a day's small ones, in a commit of its own; those that no snapshot can know of are removed."""
+def merge_small_files(writer: Writer) -> None:
+    """Make one file of a day's small ones, in a commit of its own; publishing removes those that no snapshot needs."""
     for day in writer.rows("ops/crowded_days", small_bytes=SMALL_BYTES, n_files=MERGED_FILES):
-        small = [row["file"] for row in writer.rows("ops/small_files", small_bytes=SMALL_BYTES, **day)]
+        found = writer.rows("ops/small_files", small_bytes=SMALL_BYTES, **day)
+        writer.require_sound(found)
+        small = [row["file"] for row in found]
         name = hashlib.sha256("\n".join(small).encode()).hexdigest()[:16]
         relative = Path(small[0]).parent / f"{name}.parquet"
         with writer.transaction():
@@ -51,8 +55,6 @@ def merge_small_files(writer: Writer, before: set[str]) -> None:
             _list_in_lake(writer, relative, counted, written)
             # The session's view must not be left on files that go.
             writer.open_lake([str(relative)])
-        for file in set(small) - before:
-            (writer.folder / file).unlink()
 
 
 def _list_in_lake(writer: Writer, relative: Path, counted: dict[str, Any], written: dict[str, Any]) -> None:

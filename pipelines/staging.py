@@ -11,6 +11,7 @@ from pipelines.declarations import Declarations
 from pipelines.errors import RejectedFileError
 from pipelines.formats import formats
 from pipelines.growth import Part
+from pipelines.lines import Extent
 from pipelines.readers import read_records
 from pipelines.reading import Reading
 from pipelines.settings import SourceSettings
@@ -33,7 +34,8 @@ def stage(writer: Writer, reading: Reading, part: Part) -> tuple[int, int]:
     source, log_format = reading.source, formats()[reading.source.format]
     writer.run("ingest/clear_staged")
     declared = Declarations(writer, source, log_format)
-    declared.require_columns(read_records(log_format.reader, reading.log, part.sha256, part.extent, source.columns))
+    whole = Extent(part.n_bytes)
+    declared.require_columns(read_records(log_format.reader, reading.log, part.sha256, whole, source.columns))
     stream = Stream(read_records(log_format.reader, reading.log, part.sha256, part.extent, source.columns))
     with writer.registered("lines", stream.first):
         writer.run("ingest/plain_key_lists")
@@ -65,10 +67,11 @@ def stage(writer: Writer, reading: Reading, part: Part) -> tuple[int, int]:
     return stream.n_lines, stream.n_blank + writer.change("ingest/drop_other_lines")
 
 
-def examine(writer: Writer, reading: Reading) -> tuple[str, ...]:
+def examine(writer: Writer, reading: Reading, part: Part) -> tuple[str, ...]:
     """Refuse a staged file that is not what its source says; mend what is known to be meant; return what to tell."""
     source, log_format = reading.source, formats()[reading.source.format]
-    refuse_contradictions(writer, source, log_format, reading.latest_us)
+    is_rest = part.extent.skip_lines > 0
+    refuse_contradictions(writer, source, log_format, reading.latest_us, least_arrivals=20 if is_rest else 1)
     n_whole = writer.change("ingest/drop_whole_ttft")
     remarks = [f"time to first token unknown where it was the end of a whole response: {n_whole:,}"] if n_whole else []
     return (*remarks, *remarks_on(writer, source, log_format))

@@ -201,6 +201,8 @@ class Writer:
 
     def publish(self) -> Path:
         """Write a new snapshot aside, sync it, and swap the link readers follow; return the snapshot's path."""
+        # The session's own view of the lake would stand before the snapshot's, on files that may be gone.
+        self.open_lake(row["file"] for row in self.rows("ops/lake_files"))
         return snapshots.publish(self._connection, self.warehouse)
 
     def take_over(self, snapshot: Path) -> None:

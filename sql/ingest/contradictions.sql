@@ -1,7 +1,7 @@
 -- name: ingest/contradictions
 -- grain: contradiction between the staged file as a whole and how it was read; least_us is the smallest value it shows in
 -- params: doubts_units BOOLEAN (false where the source declares its unit itself), from_us BIGINT, to_us BIGINT (plausible
---         arrivals)
+--         arrivals), least_arrivals BIGINT (fewer lines say nothing about their epoch)
 -- reads: staged
 -- units: counts of lines; microseconds
 -- why: a log read in the wrong sense gives numbers that look right, and refusing the lines that give it away would leave
@@ -138,7 +138,7 @@ from counted
 where
   case
     when contradiction in ('more_cached_than_input', 'first_token_after_end') then is_systematic(n_lines, of_lines)
-    when contradiction = 'arrivals_out_of_range' then n_lines = of_lines
+    when contradiction = 'arrivals_out_of_range' then n_lines = of_lines and of_lines >= $least_arrivals
     else of_lines >= 20 and 2 * n_lines > of_lines
   end
 order by contradiction, n_lines desc, deployment

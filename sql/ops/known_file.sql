@@ -1,5 +1,5 @@
 -- name: ops/known_file
--- grain: one row or none
+-- grain: one row or none; two where what was loaded of a file is now refused
 -- params: path VARCHAR, size_bytes BIGINT, modified_ns BIGINT
 -- reads: ops.ingest_files, ops.known_copies
 -- units: bytes; nanoseconds
@@ -16,5 +16,6 @@ select
   files.reading,
   files.quarantined
 from ops.known_copies as copies
-join ops.ingest_files as files on copies.content_sha256 = files.content_sha256
+join ops.ingest_files as files on copies.origin_sha256 = files.origin_sha256
 where copies.path = $path and copies.size_bytes = $size_bytes and copies.modified_ns = $modified_ns
+order by status = 'loaded' desc

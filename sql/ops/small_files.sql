@@ -4,7 +4,9 @@
 -- reads: ops.lake_files
 -- units: none
 -- why: they become one
-select file
+select
+  file,
+  sha256
 from ops.lake_files
 where size_bytes < $small_bytes and day_index = $day_index
 order by file

@@ -9,5 +9,5 @@ create table if not exists ops.known_copies (
   path varchar not null,
   size_bytes bigint not null,
   modified_ns bigint not null,
-  content_sha256 varchar not null
+  origin_sha256 varchar not null
 )

@@ -147,5 +147,6 @@ def test_a_run_stopped_at_twenty_random_instants_loses_nothing(
         codes.append(process.returncode)
         place.settle()
         assert results(place) == undisturbed, codes
-    assert set(codes) <= {0, 143}
+    # A signal that meets the interpreter after its work is done ends it as the kernel does: a shell shows 143 as well.
+    assert set(codes) <= {0, 143, -signal.SIGTERM}
     assert codes.count(143) >= 10

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines import lines, staging
+from pipelines import growth, lines, staging
 from tests.conftest import REPO
 from tests.ingest.test_zstd import pack
 from tests.place import NOW, PRICE, SOURCE, Place, as_bytes, request
@@ -157,6 +157,7 @@ def test_however_it_grows_the_end_is_the_same(
 
 
 def test_only_the_new_lines_are_judged(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "MIN_SKIPPED_LINES", 8)
     written(place, "a.jsonl", b"".join(LINES[:8]))
     place.ingest()
     judged = []
