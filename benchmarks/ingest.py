@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from backports import zstd
@@ -63,9 +64,11 @@ READERS = {
         "from backports import zstd\n"
         "opened = {'gz': gzip.open, 'zst': zstd.open}.get('@FILE@'.rpartition('.')[2], open)\n"
         "writer = None\n"
-        "for chunk in pd.read_json(opened('@FILE@', 'rt'), lines=True, chunksize=100_000):\n"
+        "for chunk in pd.read_json(opened('@FILE@', 'rt'), lines=True, chunksize=100_000, convert_dates=False):\n"
+        "    chunk = chunk.reset_index(drop=True)\n"
         "    usage = pd.json_normalize(chunk.pop('usage'))\n"
-        "    table = pa.Table.from_pandas(chunk.reset_index(drop=True).join(usage), preserve_index=False)\n"
+        "    table = pa.Table.from_pandas(chunk.join(usage), preserve_index=False)\n"
+        "    table = table.replace_schema_metadata(None)\n"
         "    writer = writer or pq.ParquetWriter('out.parquet', table.schema, compression='zstd')\n"
         "    writer.write_table(table)\n"
         "writer.close()"
@@ -142,7 +145,7 @@ def main() -> None:
 def compressed(plain: Path, suffix: str) -> Path:
     """Write a compressed copy beside `plain` at the usual level; valleywatch is given one of the copies at a time."""
     target = plain.with_name(f"{plain.name}.{suffix}")
-    opened = {"gz": gzip.open, "zst": zstd.open}[suffix]
+    opened = {"gz": partial(gzip.open, compresslevel=6), "zst": zstd.open}[suffix]
     with plain.open("rb") as source, opened(target, "wb") as file:
         shutil.copyfileobj(source, file, 1 << 20)
     return target
