@@ -57,6 +57,47 @@ SWEEP = TrustThresholds(
     min_kept_share=0.5,
 )
 
+# Measured on 16 simulated services by ttft_s and by e2e_s with 0, 10 and 20 % of noise ("services"; a within .05), on
+# three overloaded all day and on closed loops of 2, 4 and 16 requests without a pause, none of which is ever idle.
+ENVELOPE = TrustThresholds(
+    min_minutes=120,
+    # At 300 by ttft_s, a of the fits that look stable was up to .09 off, at 1,000 .02; by e2e_s .06 at 1,000.
+    min_requests=1_000,
+    min_hit_range=0.2,
+    # Services up to .34; overloaded ones from 1.2, closed loops of 4 and 16 from .37 by ttft_s.
+    max_residual_scale=0.36,
+    # By ttft_s services up to .1; by e2e_s the fits beyond are those with the largest errors (a .04 to .2 off).
+    max_half_difference=0.2,
+    # Four services whose prefill is a tenth of e2e_s and whose slope is near 0: up to .25.
+    max_slope_interval=0.3,
+    # Rows far below the envelope are no service times: of another unit, of a response cache, of a shifted clock.
+    min_kept_share=0.97,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What tells an idle engine's envelope from a queue's.
+
+    fixed_s: the fitted fixed cost, overhead included [s]. evenness: least share of rows near the envelope in any part of
+    the (M, P) plane over their share in all of it, in [0, 1].
+    """
+
+    fixed_s: float
+    evenness: float
+
+
+# Fixed costs of large models are up to .11 s (published kernel measurements) and services came out up to .24 s, overhead
+# included; overloaded services and closed loops of 4 and more from .8 s: a queue that every request meets looks like one.
+MAX_FIXED_S = 0.5
+# Services from .6 on; closed loops of 2, whose fixed cost is only .15 s, from .28 to .50; overloaded ones below .2.
+MIN_EVENNESS = 0.55
+
+
+def floor_doubts(floor: Floor) -> tuple[Reason, ...]:
+    """The reason never_idle where the envelope is a queue's and not an engine's; else none."""
+    return () if floor.fixed_s <= MAX_FIXED_S and floor.evenness >= MIN_EVENNESS else ("never_idle",)
+
 
 def doubts(fit: CurveFit, *, half_difference: float, kept_share: float, limits: TrustThresholds) -> tuple[Reason, ...]:
     """Reasons not to trust a fit; none = trustworthy.
