@@ -28,8 +28,8 @@ class CurveFit:
     n_minutes: rows used, each at most a minute of one busy period (busy_periods), minutes with a request (envelope), or
     hit rates used (sweep).
     n_requests: requests in them. x_low, x_high: 5th and 95th percentile of the rows' token-weighted hit rate.
-    residual_scale: typical |measured/fitted - 1| of all rows, dropped ones included (1.48 x median); of an envelope, the
-    noise of the rows below it.
+    residual_scale: typical |measured/fitted - 1| of all rows, dropped ones included (1.48 x median); of an envelope,
+    the noise of the rows below it.
     reasons: why not trustworthy. draws: bootstrap laws, shape (n_draws, 4), columns f, c, q, k.
     """
 

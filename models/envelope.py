@@ -5,7 +5,7 @@ the rows; the thresholds of belief (`trust`).
 
 Latency is not throughput, but queueing only ever adds: what an idle engine needs for a size is the low quantile of the
 times of that size. The law is fitted to that quantile as an M-quantile of the log residuals (Breckling & Chambers,
-Biometrika 75:761, 1988): squared loss near the envelope, absolute loss far from it, weights TAU above and 1 - TAU below.
+Biometrika 75:761, 1988): squared loss near the envelope, absolute loss far from it, weight TAU above and 1 - TAU below.
 
 What it cannot know: how requests share steps under load, since it sees an idle engine; the level, which is that of the
 fastest requests (with 20 % of noise in service times tps0 came out 30 % high; slope and index do not depend on it); and
@@ -147,7 +147,7 @@ def _usable(rows: EnvelopeRows, *, with_output: bool) -> tuple[NDArray[np.int64]
 
 
 def _sample(features: Array, seed: int) -> NDArray[np.int64]:
-    """Indices of at most MAX_ROWS rows, ascending: as many of each power of two of M and P as there are, up to a cap."""
+    """Indices of at most MAX_ROWS rows, ascending, spread evenly over the powers of two of M and P."""
     n_rows = len(features)
     if n_rows <= MAX_ROWS:
         return np.arange(n_rows)
@@ -260,8 +260,8 @@ def _evenness(features: Array, residual: Array) -> float:
     )
     cell = miss_part * N_PARTS + cached_part
     n_rows = np.bincount(cell, minlength=N_PARTS**2)
-    shares = np.bincount(cell, near, N_PARTS**2)[n_rows >= MIN_CELL_SHARE * len(near)]
-    shares = shares / n_rows[n_rows >= MIN_CELL_SHARE * len(near)]
+    counts = n_rows >= MIN_CELL_SHARE * len(near)
+    shares = np.bincount(cell, near, N_PARTS**2)[counts] / n_rows[counts]
     return float(shares.min() / near.mean()) if near.any() else 0.0
 
 

@@ -79,16 +79,16 @@ ENVELOPE = TrustThresholds(
 class Floor:
     """What tells an idle engine's envelope from a queue's.
 
-    fixed_s: the fitted fixed cost, overhead included [s]. evenness: least share of rows near the envelope in any part of
-    the (M, P) plane over their share in all of it, in [0, 1].
+    fixed_s: the fitted fixed cost, overhead included [s]. evenness: least share of rows near the envelope in any part
+    of the (M, P) plane over their share in all of it, in [0, 1].
     """
 
     fixed_s: float
     evenness: float
 
 
-# Fixed costs of large models are up to .11 s (published kernel measurements) and services came out up to .24 s, overhead
-# included; overloaded services and closed loops of 4 and more from .8 s: a queue that every request meets looks like one.
+# Fixed costs of large models are up to .11 s (published kernel measurements), services came out up to .24 s, overhead
+# included; overloaded ones and closed loops of 4 and more from .8 s: a queue that every request meets looks like one.
 MAX_FIXED_S = 0.5
 # Services from .6 on; closed loops of 2, whose fixed cost is only .15 s, from .28 to .50; overloaded ones below .2.
 MIN_EVENNESS = 0.55

@@ -22,6 +22,11 @@ MARTS_CONTRACT = dg.AssetCheckSpec(
     blocking=True,
     description="Stops the day before its verdicts, and keeps the marts as they were, when they break their contract.",
 )
+CURVES_CONTRACT = dg.AssetCheckSpec(
+    "curves_contract",
+    asset="throughput_curve",
+    description="Warns where estimators of one curve contradict each other.",
+)
 
 
 def check_result(spec: dg.AssetCheckSpec, findings: Sequence[Finding]) -> dg.AssetCheckResult:

@@ -31,7 +31,7 @@ from pipelines import queries
 from pipelines.errors import BusyError, DiskFullError, QueryError, UsageError, ValleywatchError
 from pipelines.faults import reach
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 KEPT_SNAPSHOTS = 3
 """Published snapshots kept, the newest included: a reader that opened an older one can finish its work."""
 
