@@ -107,7 +107,7 @@ def refresh_marts(writer: Writer, day_index: int) -> Refreshed:
 
 
 def judge_curves(writer: Writer, day_index: int) -> tuple[Finding, ...]:
-    """Judge the day's curves against each other; keep and return the findings. Without a trusted curve there are none."""
+    """Judge the day's curves against each other; keep and return the findings: none where none is trusted."""
     profile = writer.frame("checks/curves_profile", day_index=day_index)
     findings = [] if profile.is_empty() else judge(profile, expected_of_curves())
     _keep(writer, day_index, CURVES, findings)

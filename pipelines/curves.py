@@ -110,7 +110,10 @@ def _candidates(
             is_timed_by_engine=bool(rows.height) and rows["basis_rank"][0] % BASES_PER_COUNT == 0,
         )
         found.append((fit, rows))
-    return [Candidate(fit, _reasons(fit, traffic, rows.height, policy), rows.height > 0) for fit, rows in found]
+    return [
+        Candidate(fit, _reasons(fit, traffic, is_timed=busy.height > 0, policy=policy), has_rows=rows.height > 0)
+        for fit, rows in found
+    ]
 
 
 def _choose(candidates: list[Candidate]) -> Candidate:
@@ -172,12 +175,15 @@ def _mean_input_tokens(traffic: dict[str, Any]) -> float:
     return traffic["reported_input_tokens"] / traffic["n_rated"] if traffic["n_rated"] else 0.0
 
 
-def _reasons(fit: CurveFit, traffic: dict[str, Any], n_rows: int, policy: PolicySettings) -> tuple[str, ...]:
-    """Return why the curve must not be trusted: the fit's own reasons and what the logs lack."""
+def _reasons(fit: CurveFit, traffic: dict[str, Any], *, is_timed: bool, policy: PolicySettings) -> tuple[str, ...]:
+    """Return why the curve must not be trusted: the fit's own reasons and what the logs lack.
+
+    is_timed: there are busy periods. Without them an envelope may be trusted; one that is not says what else was lacking.
+    """
     lacks = []
     if traffic["n_requests"] and traffic["n_reported"] < policy.min_coverage * traffic["n_requests"]:
         lacks.append("low_coverage")
-    if n_rows == 0 and traffic["n_reported"]:
+    if fit.reasons and not is_timed and traffic["n_reported"]:
         lacks.append("no_timing")
     return tuple(dict.fromkeys((*lacks, *fit.reasons)))
 

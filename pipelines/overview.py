@@ -84,7 +84,7 @@ def _overview(
     last = hours[-1] if hours else None
     price_ratio = last["price_ratio"] if last else None
     bathtub = None
-    if law is not None and price_ratio is not None and traffic["reported_input_tokens"] > 0:
+    if curve is not None and law is not None and price_ratio is not None and traffic["reported_input_tokens"] > 0:
         bathtub = trace_bathtub(law, draws, moments_of(traffic), price_ratio, curve["target"])
     verdict = _verdict(traffic, hours, curve, law, draws, bathtub)
     return Overview(traffic["deployment"], verdict, curve, law, draws, bathtub, hours)

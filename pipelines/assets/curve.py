@@ -1,5 +1,6 @@
 """The throughput curves."""
 
+from collections.abc import Iterator
 from datetime import date
 
 import dagster as dg
@@ -20,10 +21,10 @@ from pipelines.times import to_day_index
     deps=["requests", "busy_periods", "hourly_hit_rate"],
     check_specs=[CURVES_CONTRACT],
 )
-def throughput_curve(context: dg.AssetExecutionContext, workplace: Workplace) -> dg.MaterializeResult[None]:
+def throughput_curve(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[dg.MaterializeResult[None]]:
     """How each deployment's miss-token throughput falls with its hit rate, fitted on the trailing window."""
     with workplace.writer() as writer:
         day_index = to_day_index(date.fromisoformat(context.partition_key))
         n_curves = fit_day(writer, day_index, workplace.settings().policy)
         findings = judge_curves(writer, day_index)
-    return dg.MaterializeResult(metadata={"curves": n_curves}, check_results=[check_result(CURVES_CONTRACT, findings)])
+    yield dg.MaterializeResult(metadata={"curves": n_curves}, check_results=[check_result(CURVES_CONTRACT, findings)])
