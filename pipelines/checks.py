@@ -28,6 +28,16 @@ CURVES_CONTRACT = dg.AssetCheckSpec(
     description="Warns where estimators of one curve contradict each other.",
 )
 
+# Named because a table of no findings does not show its columns.
+_COLUMNS = dg.TableSchema(
+    columns=[
+        dg.TableColumn("expectation"),
+        dg.TableColumn("severity"),
+        dg.TableColumn("passed", "bool"),
+        dg.TableColumn("detail"),
+    ]
+)
+
 
 def check_result(spec: dg.AssetCheckSpec, findings: Sequence[Finding]) -> dg.AssetCheckResult:
     """Return the findings as a check result: an error stops what is downstream, a warning does not."""
@@ -45,5 +55,9 @@ def check_result(spec: dg.AssetCheckSpec, findings: Sequence[Finding]) -> dg.Ass
         passed=not failed,
         severity=dg.AssetCheckSeverity.ERROR if is_broken(findings) else dg.AssetCheckSeverity.WARN,
         description="; ".join(f"{finding.expectation}: {finding.detail}" for finding in failed) or None,
-        metadata={"evaluated": len(findings), "failed": len(failed), "findings": dg.MetadataValue.table(records)},
+        metadata={
+            "evaluated": len(findings),
+            "failed": len(failed),
+            "findings": dg.MetadataValue.table(records, _COLUMNS),
+        },
     )

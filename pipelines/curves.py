@@ -178,7 +178,7 @@ def _mean_input_tokens(traffic: dict[str, Any]) -> float:
 def _reasons(fit: CurveFit, traffic: dict[str, Any], *, is_timed: bool, policy: PolicySettings) -> tuple[str, ...]:
     """Return why the curve must not be trusted: the fit's own reasons and what the logs lack.
 
-    is_timed: there are busy periods. Without them an envelope may be trusted; one that is not says what else was lacking.
+    is_timed: there are busy periods. Without them an envelope may be trusted; one that is not says that they lack.
     """
     lacks = []
     if traffic["n_requests"] and traffic["n_reported"] < policy.min_coverage * traffic["n_requests"]:
