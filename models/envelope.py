@@ -35,8 +35,8 @@ CLIP = 0.1
 MAX_PASSES = 60
 # Largest relative change of a fitted time at which the passes end.
 TOLERANCE = 1e-6
-# Twice the coefficients: below, a perfect fit says nothing.
-MIN_ROWS = 12
+# Below, fewer rows than coefficients lie under the envelope.
+MIN_ROWS = 100
 # More rows are sampled: on simulated days a of this many was within .002 of a of all 124,000.
 MAX_ROWS = 20_000
 # Seconds of network and API that a gateway or client may add to every request. They cannot be told from f: half of f,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from models.curve_fit import CurveFit
 from models.envelope import MAX_ROWS, EnvelopeRows, fit_envelope
 from models.service_time import ServiceTime, revenue_index, revenue_index_draws, straight_line
-from models.trust import ENVELOPE, MAX_FIXED_S, MIN_EVENNESS, Floor, floor_doubts
+from models.trust import MAX_FIXED_S, MIN_EVENNESS, Floor, floor_doubts
 from models.uncertainty import index_interval
 from tests.models.services import ServiceDay, run
 from tests.models.simulate import service_s
@@ -196,7 +196,7 @@ def test_without_output_tokens_end_to_end_says_nothing(day):
     assert (found.law, found.reasons, found.n_requests) == (None, ("too_few",), 0)
 
 
-@pytest.mark.parametrize("n_rows", [0, 1, 11])
+@pytest.mark.parametrize("n_rows", [0, 1, 99])
 def test_too_few_rows_are_a_fit_without_numbers(day, n_rows):
     found = fit(select(day, slice(n_rows)), reference_input_tokens=float("nan"))
     assert (found.law, found.tps0, found.a, found.draws, found.x_low) == (None,) * 5
@@ -238,12 +238,12 @@ def test_two_hours_are_resampled_in_smaller_blocks(day):
 @given(
     st.lists(
         st.lists(st.sampled_from([0.0, 0.1, 1.0, 3.5, 60.0, 1e6, 1e12, 1e200, float("nan")]), min_size=4, max_size=4),
-        max_size=40,
+        max_size=20,
     )
 )
 def test_no_rows_whatever_raise_or_give_trust(table):
-    columns = np.array(table, dtype=float).reshape(-1, 4).T
-    found = fit(EnvelopeRows(np.arange(len(table)), *columns), "e2e_s", n_draws=5)
+    columns = np.tile(np.array(table, dtype=float).reshape(-1, 4).T, 40)
+    found = fit(EnvelopeRows(np.arange(columns.shape[1]), *columns), "e2e_s", n_draws=5)
     assert not found.trustworthy
     assert (found.law is None) == (found.tps0 is None) == (found.a is None)
 
@@ -266,4 +266,3 @@ def test_what_is_no_latency_and_columns_of_different_length_are_refused(day):
 )
 def test_a_floor_is_an_engines_only_where_it_is_low_and_even(floor, reasons):
     assert floor_doubts(floor) == reasons
-    assert ENVELOPE.min_requests > 12
