@@ -35,6 +35,8 @@ CLIP = 0.1
 MAX_PASSES = 60
 # Largest relative change of a fitted time at which the passes end.
 TOLERANCE = 1e-6
+# Beyond, squares of tokens² and their ratios to times overflow; no log holds such numbers.
+LARGEST = 1e30
 # Below, fewer rows than coefficients lie under the envelope.
 MIN_ROWS = 100
 # More rows are sampled: on simulated days a of this many was within .002 of a of all 124,000.
@@ -82,9 +84,9 @@ def fit_envelope(
 ) -> CurveFit:
     """Fit f, c, q, k to the low quantile of ttft_s, or with a cost per output token to that of e2e_s.
 
-    target: "ttft_s" or "e2e_s". Rows without a positive finite time, without input tokens, with a negative or
-    non-finite number, and for e2e_s without output tokens are not used; of more than 20,000 a seeded sample is, spread
-    evenly over the sizes. is_timed_by_engine: no network or API is in the times. Uncertainty: seeded bootstrap of hours
+    target: "ttft_s" or "e2e_s". Rows without a positive time, without input tokens, with a negative, non-finite or
+    absurdly large number, and for e2e_s without output tokens are not used; of more than 20,000 a seeded sample is,
+    spread evenly over the sizes. is_timed_by_engine: no network or API is in the times. Uncertainty: seeded bootstrap of hours
     (with fewer than six, of 24 blocks of consecutive minutes) by one Newton step from the fit, widened by the
     estimator's own error (`uncertainty`). `residual_scale` is the noise below the envelope, as a standard deviation;
     `n_minutes` the minutes with a row. Raises ValueError for another target.
@@ -137,8 +139,8 @@ def _usable(rows: EnvelopeRows, *, with_output: bool) -> tuple[NDArray[np.int64]
     with np.errstate(invalid="ignore", over="ignore"):
         columns = [np.ones_like(miss), miss, miss * (cached + miss / 2), cached]
         features = np.column_stack([*columns, np.asarray(rows.output_tokens, np.float64)] if with_output else columns)
-        sound = np.isfinite(features).all(axis=1) & (features >= 0).all(axis=1) & np.isfinite(times) & (times > 0)
-        sound &= miss + cached > 0
+        sound = (features >= 0).all(axis=1) & (features < LARGEST).all(axis=1) & (miss + cached > 0)
+        sound &= (times > 1 / LARGEST) & (times < LARGEST)
     minute = np.asarray(rows.minute_index, dtype=np.int64)[sound]
     features, times = features[sound], times[sound]
     # The order of the rows must not matter, to the sample and to the last digit of a sum.

@@ -54,7 +54,6 @@ def deployments(fleet: ModuleType) -> dict[str, Any]:
         "glm-even-load": replace(glm, load=(0.6,) * 24),
         "glm-small-chunks": replace(glm, engine=replace(glm.engine, chunk_tokens=2048, step_s=0.03)),
         "coder-interference": replace(coder, engine=replace(coder.engine, interference_s=1e-3)),
-        "offload-half-load": replace(offload, load=(0.5,) * 24),
         "coder-overloaded": replace(coder, load=(1.1,) * 24),
         "offload-overloaded": replace(offload, load=(1.05,) * 24),
     }

