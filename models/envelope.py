@@ -35,7 +35,7 @@ CLIP = 0.1
 MAX_PASSES = 60
 # Largest relative change of a fitted time at which the passes end.
 TOLERANCE = 1e-6
-# Beyond, squares of tokens² and their ratios to times overflow; no log holds such numbers.
+# Beyond, squares of the numbers and their ratios overflow; no log holds such.
 LARGEST = 1e30
 # Below, fewer rows than coefficients lie under the envelope.
 MIN_ROWS = 100
@@ -84,10 +84,10 @@ def fit_envelope(
 ) -> CurveFit:
     """Fit f, c, q, k to the low quantile of ttft_s, or with a cost per output token to that of e2e_s.
 
-    target: "ttft_s" or "e2e_s". Rows without a positive time, without input tokens, with a negative, non-finite or
-    absurdly large number, and for e2e_s without output tokens are not used; of more than 20,000 a seeded sample is,
-    spread evenly over the sizes. is_timed_by_engine: no network or API is in the times. Uncertainty: seeded bootstrap of hours
-    (with fewer than six, of 24 blocks of consecutive minutes) by one Newton step from the fit, widened by the
+    target: "ttft_s" or "e2e_s". is_timed_by_engine: no network or API is in the times. Rows without a positive time,
+    without input tokens, with a negative, non-finite or absurdly large number, and for e2e_s without output tokens are
+    not used; of more than 20,000 a seeded sample is, spread evenly over the sizes. Uncertainty: seeded bootstrap of
+    hours (with fewer than six, of 24 blocks of consecutive minutes) by one Newton step from the fit, widened by the
     estimator's own error (`uncertainty`). `residual_scale` is the noise below the envelope, as a standard deviation;
     `n_minutes` the minutes with a row. Raises ValueError for another target.
     """

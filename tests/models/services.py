@@ -39,11 +39,15 @@ class ServiceDay:
         return EnvelopeRows(self.minute_index, times, self.miss_tokens, self.cached_tokens, self.output_tokens)
 
     def moments(self) -> TrafficMoments:
-        miss, cached = self.miss_tokens, self.cached_tokens
-        length = miss + cached
-        return TrafficMoments(
-            len(miss), length.sum(), cached.sum(), miss.sum(), (miss * cached).sum(), (miss**2).sum(), (length**2).sum()
-        )
+        return moments_of(self.miss_tokens, self.cached_tokens)
+
+
+def moments_of(miss: Any, cached: Any) -> TrafficMoments:
+    """The sums of requests of these computed and cached tokens, shape (n,) each."""
+    length = miss + cached
+    return TrafficMoments(
+        len(miss), length.sum(), cached.sum(), miss.sum(), (miss * cached).sum(), (miss**2).sum(), (length**2).sum()
+    )
 
 
 def deployments(fleet: ModuleType) -> dict[str, Any]:
