@@ -39,10 +39,10 @@ class OwnError:
 
 
 ENVELOPE_ERROR: dict[Target, OwnError] = {
-    # On 13 simulated services with 0 to 20 % of noise: a within .012, index within .010; where a is near 0 and overhead
-    # is most of f, a up to .075 high and index up to .029 low, which the draws of the overhead hold.
+    # On 13 simulated services with 0 to 20 % of noise: a within .012, index within .010; of the three where a is near 0
+    # and overhead is most of f, a up to .075 high, as far as its interval reaches, and index up to .029 low, within it.
     "ttft_s": OwnError(slope=0.02, tps0=0.12, index=0.012),
-    # a within .066, index within .039 (.2 and .085 where a is near 0, mostly refused).
+    # a within .066, index within .039 (.2 and .085 where a is near 0; half of those are refused).
     "e2e_s": OwnError(slope=0.03, tps0=0.12, index=0.025),
 }
 INDEX_SD: dict[Target, float] = {
