@@ -65,6 +65,49 @@ SWEEP = TrustThresholds(
     min_kept_share=0.5,
 )
 
+# Measured on 13 simulated services by ttft_s and by e2e_s with 0, 10 and 20 % of noise ("services"), on three that are
+# overloaded all day and on closed loops of 2, 4 and 16 requests without a pause, none of which is ever idle.
+ENVELOPE = TrustThresholds(
+    min_minutes=120,
+    # At 300 by ttft_s, a of the fits that look stable was up to .09 off, at 1,000 .02; by e2e_s .06 at 1,000.
+    min_requests=1_000,
+    min_hit_range=0.2,
+    # 77 of 78 fits of services up to .35; overloaded ones from 1.2, closed loops of 4 and 16 from .37 by ttft_s.
+    max_residual_scale=0.36,
+    # Refuses 1 of 39 fits of services by ttft_s and 10 of 39 by e2e_s, good ones among them: it is all that tells of
+    # the e2e_s fits whose a is .1 to .2 off because decoding buries the prompts, and not of every one.
+    max_half_difference=0.2,
+    # Services by e2e_s whose slope is near 0: up to .25.
+    max_slope_interval=0.3,
+    # Rows far below the envelope are no service times: of another unit, of a response cache, of a shifted clock.
+    min_kept_share=0.97,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What tells an idle engine's envelope from a queue's.
+
+    fixed_s: the fitted fixed cost, overhead included [s]. evenness: least share of rows near the envelope in any part
+    of the (M, P) plane over their share in all of it, in [0, 1].
+    """
+
+    fixed_s: float
+    evenness: float
+
+
+# Fixed costs of large models are up to .11 s (published kernel measurements); services came out up to .07 s by ttft_s
+# and .28 s by e2e_s, overhead included; closed loops of 2 by e2e_s from .32 s, all longer queues from .8 s.
+MAX_FIXED_S = 0.3
+# Services from .51 on; closed loops of 2 and 4 by ttft_s, of which that of 2 has a fixed cost of .15 s, .32 to .49;
+# overloaded ones .05 to .29.
+MIN_EVENNESS = 0.5
+
+
+def floor_doubts(floor: Floor) -> tuple[Reason, ...]:
+    """The reason never_idle where the envelope is a queue's and not an engine's; else none."""
+    return () if floor.fixed_s <= MAX_FIXED_S and floor.evenness >= MIN_EVENNESS else ("never_idle",)
+
 
 def doubts(
     fit: CurveFit,

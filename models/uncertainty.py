@@ -8,9 +8,13 @@ error back as a normal one, with 1 % as its two standard deviations; without it 
 indices that lie within the error of 1.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
+
+from models.curve_fit import Target
 
 Array = NDArray[np.float64]
 
@@ -23,6 +27,29 @@ TPS0_SD = 0.006
 SLOPE_SD = 0.01
 """Standard deviation of the recipe's own error in a: 0 to .02 on packed engines under load. An idle engine whose slope
 is near 0 has come out .14 too high: there `a` is no guide, and the index, within 1 %, is."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnError:
+    """Standard deviations of an estimator's own error: of a [1], of tps0 [relative] and of the index [relative]."""
+
+    slope: float
+    tps0: float
+    index: float
+
+
+ENVELOPE_ERROR: dict[Target, OwnError] = {
+    # On 13 simulated services with 0 to 20 % of noise: a within .012, index within .010; of the three where a is near 0
+    # and overhead is most of f, a up to .075 high, as far as its interval reaches, and index up to .029 low, within it.
+    "ttft_s": OwnError(slope=0.02, tps0=0.12, index=0.012),
+    # a within .066, index within .039 (.2 and .085 where a is near 0; half of those are refused).
+    "e2e_s": OwnError(slope=0.03, tps0=0.12, index=0.025),
+}
+INDEX_SD: dict[Target, float] = {
+    "busy_s": ESTIMATOR_SD,
+    **{target: error.index for target, error in ENVELOPE_ERROR.items()},
+}
+"""Relative standard deviation of each estimator's own error in the index, by the time that it regresses [1]."""
 _NORMAL_95 = 1.6448536269514722
 
 
@@ -37,12 +64,12 @@ def widened(value: float, draws: Array, sd: float) -> tuple[float, float]:
     return value - float(np.hypot(max(value - low, 0.0), error)), value + float(np.hypot(max(high - value, 0.0), error))
 
 
-def index_interval(index: float, draws: Array) -> tuple[float, float]:
-    """Return the 90 % interval of a revenue index, as `widened` does with ESTIMATOR_SD."""
-    return widened(index, draws, ESTIMATOR_SD * index)
+def index_interval(index: float, draws: Array, target: Target = "busy_s") -> tuple[float, float]:
+    """Return the 90 % interval of a revenue index, as `widened` does with the INDEX_SD of the curve's target."""
+    return widened(index, draws, INDEX_SD[target] * index)
 
 
-def probability_below_one(index: float, draws: Array) -> float:
+def probability_below_one(index: float, draws: Array, target: Target = "busy_s") -> float:
     """Return the probability that the true index is below 1: the draws' mean normal tail at the estimator's error."""
     centres = draws if draws.size else np.array([index])
-    return float(np.mean(ndtr((1.0 - centres) / (ESTIMATOR_SD * centres))))
+    return float(np.mean(ndtr((1.0 - centres) / (INDEX_SD[target] * centres))))

@@ -22,6 +22,21 @@ MARTS_CONTRACT = dg.AssetCheckSpec(
     blocking=True,
     description="Stops the day before its verdicts, and keeps the marts as they were, when they break their contract.",
 )
+CURVES_CONTRACT = dg.AssetCheckSpec(
+    "curves_contract",
+    asset="throughput_curve",
+    description="Warns where estimators of one curve contradict each other.",
+)
+
+# Named because a table of no findings does not show its columns.
+_COLUMNS = dg.TableSchema(
+    columns=[
+        dg.TableColumn("expectation"),
+        dg.TableColumn("severity"),
+        dg.TableColumn("passed", "bool"),
+        dg.TableColumn("detail"),
+    ]
+)
 
 
 def check_result(spec: dg.AssetCheckSpec, findings: Sequence[Finding]) -> dg.AssetCheckResult:
@@ -40,5 +55,9 @@ def check_result(spec: dg.AssetCheckSpec, findings: Sequence[Finding]) -> dg.Ass
         passed=not failed,
         severity=dg.AssetCheckSeverity.ERROR if is_broken(findings) else dg.AssetCheckSeverity.WARN,
         description="; ".join(f"{finding.expectation}: {finding.detail}" for finding in failed) or None,
-        metadata={"evaluated": len(findings), "failed": len(failed), "findings": dg.MetadataValue.table(records)},
+        metadata={
+            "evaluated": len(findings),
+            "failed": len(failed),
+            "findings": dg.MetadataValue.table(records, _COLUMNS),
+        },
     )

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pipelines.expectations import (
     BLOCK,
     Finding,
+    expected_of_curves,
     expected_of_deployments,
     expected_of_files,
     expected_of_manifest,
@@ -28,6 +29,7 @@ from pipelines.warehouse import Reader, Writer
 
 REQUESTS = "requests"
 MARTS = "hourly marts"
+CURVES = "throughput curves"
 
 
 def warnings(reader: Reader) -> tuple[str, ...]:
@@ -102,6 +104,14 @@ def refresh_marts(writer: Writer, day_index: int) -> Refreshed:
     reach("marts_committed")
     _keep(writer, day_index, MARTS, findings)
     return Refreshed(findings, n_hours)
+
+
+def judge_curves(writer: Writer, day_index: int) -> tuple[Finding, ...]:
+    """Judge the day's curves against each other; keep and return the findings: none where none is trusted."""
+    profile = writer.frame("checks/curves_profile", day_index=day_index)
+    findings = [] if profile.is_empty() else judge(profile, expected_of_curves())
+    _keep(writer, day_index, CURVES, findings)
+    return tuple(findings)
 
 
 def _require_kept(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

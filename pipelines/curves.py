@@ -1,62 +1,126 @@
-"""One throughput curve per deployment and day, fitted on the trailing window of busy periods.
+"""One throughput curve per deployment and day: every estimator on the trailing window, and the best of them.
 
-Belongs here: reading the rows, calling the fit, storing its result. Does not belong here: the fit (`models/`).
+Belongs here: reading the rows, calling the fits, choosing among them, storing the results. Does not belong here: the
+fits (`models/`).
 """
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from models.busy_periods import BusyRows, fit_busy_periods
-from models.curve_fit import CurveFit
+from models.curve_fit import CurveFit, Target
+from models.envelope import EnvelopeRows, fit_envelope
 from pipelines.contracts import is_broken, refresh_marts
 from pipelines.errors import ValleywatchError
 from pipelines.faults import reach
 from pipelines.settings import PolicySettings
-from pipelines.times import HOURS_PER_DAY, day_text
+from pipelines.times import HOURS_PER_DAY, US_PER_DAY, day_text
 from pipelines.warehouse import Writer
 
 VERDICTS = "valley_status"
 """The mart that is marked when its day has new curves."""
+TARGETS: tuple[Target, ...] = ("ttft_s", "e2e_s")
+"""Times that envelopes are fitted to, the more certain first."""
+ROWS_PER_SIZE = 256
+"""Requests read for an envelope, of each power of two of computed and of cached tokens: about 15,000 a deployment."""
+BASES_PER_COUNT = 10
+"""`basis_rank` is ten times the rank of where cached tokens were counted, plus that of where times were taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What one estimator says; reasons: the fit's own, and what the logs lack for it."""
+
+    fit: CurveFit
+    reasons: tuple[str, ...]
+    has_rows: bool
+
+    @property
+    def is_trustworthy(self) -> bool:
+        """Say whether a verdict may rest on it."""
+        return not self.reasons
 
 
 def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
-    """Replace the day's curves; return their number.
+    """Replace the day's curves and candidates; return the number of curves.
 
     The marts of the whole window are brought up to date first: days that are done at one time, or not in their order,
     give the curves that they give one after the other.
     """
-    _refresh_window(writer, day_index - policy.window_days + 1, day_index)
-    window = {
-        "first_hour": (day_index - policy.window_days + 1) * HOURS_PER_DAY,
-        "last_hour": day_index * HOURS_PER_DAY + HOURS_PER_DAY - 1,
-    }
+    first_day = day_index - policy.window_days + 1
+    _refresh_window(writer, first_day, day_index)
+    writer.open_days(first_day, day_index)
     curves: list[dict[str, Any]] = []
+    candidates: list[dict[str, Any]] = []
     draws: list[pl.DataFrame] = []
-    for traffic in writer.rows("curve/deployments", **window):
+    for traffic in writer.rows("curve/deployments", **_hours(first_day, day_index)):
         deployment = traffic["deployment"]
-        rows = writer.frame("curve/busy_rows", deployment=deployment, **window)
-        fit = fit_busy_periods(
-            _busy_rows(rows),
-            reference_input_tokens=_mean_input_tokens(traffic),
-            seed=_seed(deployment, day_index),
-        )
-        curves.append(_curve_row(deployment, day_index, fit, _reasons(fit, traffic, rows.height, policy)))
-        if fit.draws is not None:
-            draws.append(_draw_rows(deployment, day_index, fit))
+        found = _candidates(writer, traffic, first_day, day_index, policy)
+        chosen = _choose(found)
+        curves.append(_curve_row(deployment, day_index, chosen))
+        candidates += [_curve_row(deployment, day_index, one) | {"is_chosen": one is chosen} for one in found]
+        if chosen.fit.draws is not None:
+            draws.append(_draw_rows(deployment, day_index, chosen.fit))
     with writer.transaction():
         writer.run("curve/clear_curve", day_index=day_index)
+        writer.run("curve/clear_candidates", day_index=day_index)
         writer.run("curve/clear_draws", day_index=day_index)
         reach("curves_cleared")
         writer.insert_rows("mart.throughput_curve", curves)
+        writer.insert_rows("mart.curve_candidates", candidates)
         if draws:
             writer.insert_frame("mart.curve_draws", pl.concat(draws))
         writer.run("ops/clean_day", day_index=day_index)
         writer.insert_rows("ops.dirty_hours", [{"mart": VERDICTS, "hour_index": day_index * HOURS_PER_DAY}])
     return len(curves)
+
+
+def _hours(first_day: int, last_day: int) -> dict[str, int]:
+    return {"first_hour": first_day * HOURS_PER_DAY, "last_hour": last_day * HOURS_PER_DAY + HOURS_PER_DAY - 1}
+
+
+def _candidates(
+    writer: Writer, traffic: dict[str, Any], first_day: int, day_index: int, policy: PolicySettings
+) -> list[Candidate]:
+    """Return what every estimator says of a deployment, the most certain kind first."""
+    deployment = traffic["deployment"]
+    length, seed = _mean_input_tokens(traffic), _seed(deployment, day_index)
+    busy = writer.frame("curve/busy_rows", deployment=deployment, **_hours(first_day, day_index))
+    found = [(fit_busy_periods(_busy_rows(busy), reference_input_tokens=length, seed=seed), busy)]
+    requests = writer.frame(
+        "curve/envelope_rows",
+        deployment=deployment,
+        from_us=first_day * US_PER_DAY,
+        to_us=(day_index + 1) * US_PER_DAY,
+        rows_per_size=ROWS_PER_SIZE,
+    )
+    for target in TARGETS:
+        rows = _of_best_basis(requests, target)
+        fit = fit_envelope(
+            _envelope_rows(rows, target),
+            target=target,
+            reference_input_tokens=length,
+            seed=seed,
+            is_timed_by_engine=bool(rows.height) and rows["basis_rank"][0] % BASES_PER_COUNT == 0,
+        )
+        found.append((fit, rows))
+    return [
+        Candidate(fit, _reasons(fit, traffic, is_timed=busy.height > 0, policy=policy), has_rows=rows.height > 0)
+        for fit, rows in found
+    ]
+
+
+def _choose(candidates: list[Candidate]) -> Candidate:
+    """Return the first that is trustworthy, else the first that has rows, else the first."""
+    trusted = [candidate for candidate in candidates if candidate.is_trustworthy]
+    with_rows = [candidate for candidate in candidates if candidate.has_rows]
+    return (trusted or with_rows or candidates)[0]
 
 
 def _refresh_window(writer: Writer, first_day: int, last_day: int) -> None:
@@ -83,17 +147,43 @@ def _busy_rows(rows: pl.DataFrame) -> BusyRows:
     )
 
 
+def _of_best_basis(requests: pl.DataFrame, target: Target) -> pl.DataFrame:
+    """Return the requests with this time that were timed and counted at the best place there is; never of several."""
+    timed = requests.drop_nulls(_in_microseconds(target))
+    return timed.filter(pl.col("basis_rank") == pl.col("basis_rank").min())
+
+
+def _envelope_rows(rows: pl.DataFrame, target: Target) -> EnvelopeRows:
+    def column(name: str) -> Any:
+        return rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+    return EnvelopeRows(
+        minute_index=rows["minute_index"].to_numpy(),
+        target_s=column(_in_microseconds(target)) / 1e6,
+        miss_tokens=column("miss_tokens"),
+        cached_tokens=column("cached_tokens"),
+        output_tokens=column("output_tokens"),
+    )
+
+
+def _in_microseconds(target: Target) -> str:
+    return target.removesuffix("_s") + "_us"
+
+
 def _mean_input_tokens(traffic: dict[str, Any]) -> float:
     """Return the length the day's line is stated for; 0 where no request reports cached tokens."""
     return traffic["reported_input_tokens"] / traffic["n_rated"] if traffic["n_rated"] else 0.0
 
 
-def _reasons(fit: CurveFit, traffic: dict[str, Any], n_rows: int, policy: PolicySettings) -> tuple[str, ...]:
-    """Return why the curve must not be trusted: the fit's own reasons and what the logs lack."""
+def _reasons(fit: CurveFit, traffic: dict[str, Any], *, is_timed: bool, policy: PolicySettings) -> tuple[str, ...]:
+    """Return why the curve must not be trusted: the fit's own reasons and what the logs lack.
+
+    is_timed: there are busy periods. Without them an envelope may be trusted; one that is not says that they lack.
+    """
     lacks = []
     if traffic["n_requests"] and traffic["n_reported"] < policy.min_coverage * traffic["n_requests"]:
         lacks.append("low_coverage")
-    if n_rows == 0 and traffic["n_reported"]:
+    if fit.reasons and not is_timed and traffic["n_reported"]:
         lacks.append("no_timing")
     return tuple(dict.fromkeys((*lacks, *fit.reasons)))
 
@@ -103,12 +193,13 @@ def _seed(deployment: str, day_index: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{deployment}\0{day_index}".encode()).digest()[:4], "big")
 
 
-def _curve_row(deployment: str, day_index: int, fit: CurveFit, reasons: tuple[str, ...]) -> dict[str, Any]:
-    law = fit.law
+def _curve_row(deployment: str, day_index: int, candidate: Candidate) -> dict[str, Any]:
+    fit, law = candidate.fit, candidate.fit.law
     return {
         "deployment": deployment,
         "day_index": day_index,
         "estimator": fit.estimator,
+        "target": fit.target,
         "family": fit.family,
         "reference_input_tokens": fit.reference_input_tokens,
         "tps0": fit.tps0,
@@ -128,8 +219,8 @@ def _curve_row(deployment: str, day_index: int, fit: CurveFit, reasons: tuple[st
         "x_low": fit.x_low,
         "x_high": fit.x_high,
         "residual_scale": fit.residual_scale,
-        "trustworthy": fit.trustworthy and not reasons,
-        "reasons": ",".join(reasons),
+        "trustworthy": candidate.is_trustworthy,
+        "reasons": ",".join(candidate.reasons),
     }
 
 

@@ -104,6 +104,11 @@ def expected_of_marts() -> tuple[Expectation, ...]:
     )
 
 
+def expected_of_curves() -> tuple[Expectation, ...]:
+    """Return what is expected of `sql/checks/curves_profile.sql`."""
+    return (Expectation("n_curves_apart", "estimators of one curve agree within their intervals", WARN),)
+
+
 def judge(profile: pl.DataFrame, expected: Sequence[Expectation]) -> list[Finding]:
     """Return one finding for each expectation, whatever becomes of it.
 

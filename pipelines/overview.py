@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import service_time
+from models.curve_fit import Target
 from models.uncertainty import index_interval
 from pipelines.times import to_hour
 from pipelines.verdict import Verdict
@@ -83,9 +84,9 @@ def _overview(
     last = hours[-1] if hours else None
     price_ratio = last["price_ratio"] if last else None
     bathtub = None
-    if law is not None and price_ratio is not None and traffic["reported_input_tokens"] > 0:
-        bathtub = trace_bathtub(law, draws, moments_of(traffic), price_ratio)
-    verdict = _verdict(traffic, hours, law, draws, bathtub)
+    if curve is not None and law is not None and price_ratio is not None and traffic["reported_input_tokens"] > 0:
+        bathtub = trace_bathtub(law, draws, moments_of(traffic), price_ratio, curve["target"])
+    verdict = _verdict(traffic, hours, curve, law, draws, bathtub)
     return Overview(traffic["deployment"], verdict, curve, law, draws, bathtub, hours)
 
 
@@ -94,6 +95,7 @@ def trace_bathtub(
     draws: NDArray[np.float64],
     moments: service_time.TrafficMoments,
     price_ratio: float,
+    target: Target = "busy_s",
 ) -> Bathtub:
     """Return the bathtub of this very traffic: exact on its second moments, not a curve at its mean."""
     x = moments.cached_tokens / moments.input_tokens
@@ -101,7 +103,7 @@ def trace_bathtub(
     moved = [service_time.shift_misses_to_hits(moments, share) for share in shares]
     index = np.array([service_time.revenue_index(law, there, price_ratio) for there in moved])
     bounds = np.array([
-        index_interval(value, service_time.revenue_index_draws(draws, there, price_ratio))
+        index_interval(value, service_time.revenue_index_draws(draws, there, price_ratio), target)
         for value, there in zip(index, moved, strict=True)
     ])  # fmt: skip
     return Bathtub(BATHTUB_GRID, index, bounds[:, 0], bounds[:, 1])
@@ -121,6 +123,7 @@ def floor_and_exit(bathtub: Bathtub) -> tuple[float | None, float | None, float 
 def _verdict(
     traffic: dict[str, Any],
     hours: list[dict[str, Any]],
+    curve: dict[str, Any] | None,
     law: service_time.ServiceTime | None,
     draws: NDArray[np.float64],
     bathtub: Bathtub | None,
@@ -145,8 +148,10 @@ def _verdict(
         name: last.get(name)
         for name in ("price_ratio", "input_per_mtok", "cached_per_mtok", "currency", "regime", "busy_share")
     }
-    if law is not None and bathtub is not None:
-        known |= _worth(law, draws, moments_of(traffic), last["price_ratio"])
+    if curve is not None:
+        known |= {"estimator": curve["estimator"], "target": curve["target"]}
+    if curve is not None and law is not None and bathtub is not None:
+        known |= _worth(law, draws, moments_of(traffic), last["price_ratio"], curve["target"])
         floor, leaves, depth = floor_and_exit(bathtub)
         known |= {"floor_hit_rate": floor, "exit_hit_rate": leaves, "floor_depth": depth}
         known |= _lost(hours, last["currency"])
@@ -166,9 +171,10 @@ def _worth(
     draws: NDArray[np.float64],
     moments: service_time.TrafficMoments,
     price_ratio: float,
+    target: Target,
 ) -> dict[str, Any]:
     index = service_time.revenue_index(law, moments, price_ratio)
-    low, high = index_interval(index, service_time.revenue_index_draws(draws, moments, price_ratio))
+    low, high = index_interval(index, service_time.revenue_index_draws(draws, moments, price_ratio), target)
     slope = service_time.marginal_index(law, moments, price_ratio)
     return {
         "revenue_index": index,

@@ -17,7 +17,7 @@ from pipelines.contracts import warnings
 from pipelines.faults import reach
 from pipelines.overview import Overview, overviews
 from pipelines.report import render_report, write_report
-from pipelines.report_input import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, Report
+from pipelines.report_input import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, OtherCurve, Report
 from pipelines.times import to_hour
 from pipelines.warehouse import Reader, Warehouse, Writer
 
@@ -60,6 +60,7 @@ def publish_if_behind(warehouse: Warehouse, now: datetime) -> None:
 def _report(reader: Reader, now: datetime) -> Report:
     heat = _by_deployment(reader.rows("report/recent_heat"))
     points = _by_deployment(reader.rows("report/recent_points"))
+    others = _by_deployment(reader.rows("report/other_curves"))
     covered = reader.rows("report/covered")[0]
     return Report(
         generated_at=now,
@@ -71,7 +72,7 @@ def _report(reader: Reader, now: datetime) -> Report:
                 verdict=seen.verdict,
                 hours=tuple(_hour(row) for row in seen.hours),
                 heat=tuple(_cell(row) for row in heat.get(seen.deployment, [])),
-                curve=_curve(seen, points.get(seen.deployment, [])),
+                curve=_curve(seen, points.get(seen.deployment, []), others.get(seen.deployment, [])),
                 bathtub=_bathtub(seen),
             )
             for seen in overviews(reader)
@@ -113,7 +114,7 @@ def _cell(row: dict[str, Any]) -> HeatCell:
     )
 
 
-def _curve(seen: Overview, points: list[dict[str, Any]]) -> CurveView | None:
+def _curve(seen: Overview, points: list[dict[str, Any]], others: list[dict[str, Any]]) -> CurveView | None:
     row = seen.curve
     if row is None:
         return None
@@ -146,10 +147,23 @@ def _curve(seen: Overview, points: list[dict[str, Any]]) -> CurveView | None:
         line=line,
         band=band,
         estimator=row["estimator"],
+        target=row["target"],
+        others=tuple(_other(other) for other in others),
         n_minutes=row["n_minutes"],
         n_requests=row["n_requests"],
         residual_scale=row["residual_scale"],
     )  # fmt: skip
+
+
+def _other(row: dict[str, Any]) -> OtherCurve:
+    return OtherCurve(
+        row["estimator"],
+        row["target"],
+        row["a"],
+        row["a_low"],
+        row["a_high"],
+        tuple(filter(None, row["reasons"].split(","))),
+    )
 
 
 def _throughput(draw: Any, input_tokens: float) -> Any:

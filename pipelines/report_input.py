@@ -36,6 +36,18 @@ class HeatCell:
     n_requests: int
 
 
+@dataclass(frozen=True, slots=True)
+class OtherCurve:
+    """The slope that another estimator gives, with its interval and why it is not to be trusted, if it is not."""
+
+    estimator: str
+    target: str
+    a: float
+    a_low: float | None
+    a_high: float | None
+    reasons: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveView:
     """
@@ -43,7 +55,8 @@ class CurveView:
 
     points: (hit rate, miss tokens per busy second, requests), a busy period or a minute of traffic each.
     law, line: (hit rate, miss tokens per busy second) at `reference_input_tokens`, by rising hit rate.
-    band: (hit rate, low, high) of the law. `residual_scale` is relative.
+    band: (hit rate, low, high) of the law. `residual_scale` is relative. target: the time that was regressed. others:
+    what the other estimators say.
     """
 
     trustworthy: bool
@@ -60,6 +73,8 @@ class CurveView:
     line: tuple[tuple[float, float], ...] = ()
     band: tuple[tuple[float, float, float], ...] = ()
     estimator: str | None = None
+    target: str | None = None
+    others: tuple[OtherCurve, ...] = ()
     n_minutes: int | None = None
     n_requests: int | None = None
     residual_scale: float | None = None

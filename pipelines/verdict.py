@@ -18,6 +18,7 @@ class Verdict:
     million tokens; `lost_24h` is in `currency`, of the last 24 hours of traffic, and positive where the cache loses
     money; it sums `lost_hours` of the `traffic_hours` in which there was traffic: the others have no price in that
     currency or no verdict. `last_hour` is the newest hour with traffic, UTC.
+    `estimator` and `target` say how the curve was found and from which time; None where there is no curve.
     `state`, `side` and `regime` are words of the vocabulary, `reasons` reason codes, `lever` a code or a sentence.
     """
 
@@ -42,6 +43,8 @@ class Verdict:
     currency: str | None = None
     lever: str | None = None
     reasons: tuple[str, ...] = ()
+    estimator: str | None = None
+    target: str | None = None
     coverage: float | None = None
     n_requests: int | None = None
     n_failed: int | None = None

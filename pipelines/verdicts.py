@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from models import service_time, valley
+from models.curve_fit import Target
 from models.uncertainty import index_interval, probability_below_one
 from pipelines.settings import PolicySettings, PriceSettings, Settings
 from pipelines.times import HOURS_PER_DAY, to_day
@@ -41,6 +42,7 @@ UNKNOWN_UNTIL_PRICED = (
 class Curve:
     """A day's curve of one deployment; `law` is None when there is none, `draws` has shape (n_draws, 4): f, c, q, k."""
 
+    target: Target
     reference_input_tokens: float
     a: float | None
     law: service_time.ServiceTime | None
@@ -85,6 +87,7 @@ def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
         draws.setdefault(row["deployment"], []).append((row["f"], row["c"], row["q"], row["k"]))
     return {
         row["deployment"]: Curve(
+            target=row["target"],
             reference_input_tokens=row["reference_input_tokens"],
             a=row["a"],
             law=None if row["f"] is None else service_time.ServiceTime(row["f"], row["c"], row["q"], row["k"]),
@@ -164,14 +167,14 @@ def _index(traffic: dict[str, Any], curve: Curve, price_ratio: float, price: Pri
     moments = moments_of(traffic)
     index = service_time.revenue_index(curve.law, moments, price_ratio)
     draws = service_time.revenue_index_draws(curve.draws, moments, price_ratio)
-    low, high = index_interval(index, draws)
+    low, high = index_interval(index, draws, curve.target)
     slope = service_time.marginal_index(curve.law, moments, price_ratio)
     revenue = (traffic["miss_tokens"] * price.input_per_mtok + traffic["cached_tokens"] * price.cached_per_mtok) / 1e6
     return {
         "revenue_index": index,
         "index_low": low,
         "index_high": high,
-        "p_in_valley": probability_below_one(index, draws),
+        "p_in_valley": probability_below_one(index, draws, curve.target),
         "marginal_index": slope,
         "side": "descending" if slope < 0 else "ascending",
         # Without a cache the same busy seconds would have earned revenue / index.

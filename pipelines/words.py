@@ -32,6 +32,7 @@ _REASONS = {
     "narrow_hit_range": "the hit rate varied too little to show how throughput depends on it",
     "poor_fit": "the throughput curve describes the measurements poorly",
     "unstable": "the two halves of the data give different curves",
+    "never_idle": "requests hardly ever met an idle engine, so its speed cannot be told from the queue",
     "low_coverage": "too few requests report their cached tokens",
     "no_timing": "its log names no instance or no time to first token",
     "low_traffic": "there is too little traffic",
@@ -47,6 +48,10 @@ _REASONS = {
     "all_left_out": "there were only warm-ups, health checks, response-cache answers or requests without a time",
 }
 _HELD = "held"
+_FALLBACKS = {
+    "ttft_s": "Its curve is the lower envelope of times to first token, less certain than one of busy periods.",
+    "e2e_s": "Its curve is the lower envelope of times from end to end, far less certain than one of busy periods.",
+}
 
 
 def state_words(state: str | None) -> str:
@@ -127,6 +132,8 @@ def verdict_details(verdict: Verdict) -> tuple[str, ...]:
         when = hours if verdict.lost_in_part else "its last 24 hours"
         said.append(f"That cost about {money(verdict.lost_24h, verdict.currency)} in {when}.")
     said.append(_shape_sentence(verdict))
+    if verdict.estimator == "envelope":
+        said.append(_FALLBACKS.get(verdict.target or "", ""))
     if is_held(verdict.reasons):
         said.append(f"The state is not new, {because(verdict.reasons)}.")
     elif cautions := [code for code in verdict.reasons if code != "no_exit"]:

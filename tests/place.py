@@ -54,6 +54,7 @@ VIEWS = (
     "alert_outbox",
     "busy_periods",
     "check_findings",
+    "curve_candidates",
     "hit_rate_histogram",
     "hourly_hit_rate",
     "ingest_files",

@@ -8,6 +8,7 @@ select
   deployment,
   day_index,
   estimator,
+  target,
   reference_input_tokens,
   tps0,
   tps0_low,

@@ -3,11 +3,13 @@
 -- params: none
 -- reads: nothing
 -- units: tokens/s; seconds per request, token, token² and token
--- why: one fitted curve; NULL where it could not be fitted
+-- why: one fitted curve, the best of mart.curve_candidates; NULL where it could not be fitted. target is the time that was
+--      regressed: busy_s, ttft_s or e2e_s
 create table if not exists mart.throughput_curve (
   deployment varchar not null,
   day_index bigint not null,
   estimator varchar not null,
+  target varchar not null,
   family varchar not null,
   reference_input_tokens double,
   tps0 double,

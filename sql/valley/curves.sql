@@ -6,6 +6,7 @@
 -- why: the day's curves
 select
   deployment,
+  target,
   reference_input_tokens,
   a,
   f,

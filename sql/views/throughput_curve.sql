@@ -8,6 +8,7 @@ select
   deployment,
   make_date(day_index::integer) as day_utc,
   estimator,
+  target,
   family,
   reference_input_tokens,
   tps0,

@@ -100,6 +100,7 @@ def test_the_definitions_are_the_job_of_the_design(place: Place) -> None:
     assert {(key.name, key.asset_key.to_user_string()) for key in graph.asset_check_keys} == {
         ("requests_contract", "requests"),
         ("marts_contract", "hourly_hit_rate"),
+        ("curves_contract", "throughput_curve"),
     }
     schedule = definitions.resolve_schedule_def("daily_0130_utc")
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 1 * * *", "UTC")

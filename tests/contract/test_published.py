@@ -32,8 +32,12 @@ COLUMNS = {
         "miss_tokens output_tokens attention2"
     ),
     "throughput_curve": (
-        "deployment day_utc estimator family reference_input_tokens tps0 tps0_low tps0_high a a_low a_high f c q k "
-        "overhead_s chunk_tokens n_minutes n_requests x_low x_high residual_scale trustworthy reasons"
+        "deployment day_utc estimator target family reference_input_tokens tps0 tps0_low tps0_high a a_low a_high f c "
+        "q k overhead_s chunk_tokens n_minutes n_requests x_low x_high residual_scale trustworthy reasons"
+    ),
+    "curve_candidates": (
+        "deployment day_utc estimator target family reference_input_tokens tps0 tps0_low tps0_high a a_low a_high f c "
+        "q k overhead_s chunk_tokens n_minutes n_requests x_low x_high residual_scale is_chosen trustworthy reasons"
     ),
     "valley_status": (
         "deployment hour_utc hit_rate price_ratio revenue_index index_low index_high p_in_valley floor_hit_rate "
@@ -61,6 +65,7 @@ KEYS = {
     "hit_rate_histogram": "deployment, hour_utc, bin_low, bin_high",
     "busy_periods": "deployment, instance, ttft_basis, cached_basis, period_id, minute_utc",
     "throughput_curve": "deployment, day_utc",
+    "curve_candidates": "deployment, day_utc, estimator, target",
     "valley_status": "deployment, hour_utc",
     "valley_episodes": "dedup_key",
     "alert_outbox": "dedup_key, kind",

@@ -1,0 +1,34 @@
+-- name: schema/30_curve_candidates
+-- grain: deployment × day × estimator × target
+-- params: none
+-- reads: nothing
+-- units: tokens/s; seconds per request, token, token² and token
+-- why: what every estimator says of the same days; is_chosen marks the one in mart.throughput_curve
+create table if not exists mart.curve_candidates (
+  deployment varchar not null,
+  day_index bigint not null,
+  estimator varchar not null,
+  target varchar not null,
+  family varchar not null,
+  reference_input_tokens double,
+  tps0 double,
+  tps0_low double,
+  tps0_high double,
+  a double,
+  a_low double,
+  a_high double,
+  f double,
+  c double,
+  q double,
+  k double,
+  overhead_s double,
+  chunk_tokens bigint,
+  n_minutes bigint not null,
+  n_requests bigint not null,
+  x_low double,
+  x_high double,
+  residual_scale double,
+  is_chosen boolean not null,
+  trustworthy boolean not null,
+  reasons varchar not null
+)

@@ -1,0 +1,34 @@
+-- name: views/curve_candidates
+-- grain: deployment × day × estimator × target
+-- params: none
+-- reads: mart.curve_candidates
+-- units: tokens/s; f s/request, c s/token, q s/token², k s/token
+-- why: throughput_curve has the chosen one of a day, this view the others beside it; the same columns
+select
+  deployment,
+  make_date(day_index::integer) as day_utc,
+  estimator,
+  target,
+  family,
+  reference_input_tokens,
+  tps0,
+  tps0_low,
+  tps0_high,
+  a,
+  a_low,
+  a_high,
+  f,
+  c,
+  q,
+  k,
+  overhead_s,
+  chunk_tokens,
+  n_minutes,
+  n_requests,
+  x_low,
+  x_high,
+  residual_scale,
+  is_chosen,
+  trustworthy,
+  reasons
+from mart.curve_candidates
