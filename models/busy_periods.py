@@ -9,24 +9,30 @@ prefilled, summed over any stretch, is the time the work took, whatever the queu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import wrightomega
 
 from models.curve_fit import CurveFit
-from models.domain import Array, require
-from models.least_squares import MAD_TO_SIGMA, central_interval, gram_sums, inliers, resample_blocks, solve_non_negative
-from models.service_time import ServiceTime, straight_line, straight_line_draws, tps_miss
+from models.domain import Array
+from models.least_squares import (
+    MAD_TO_SIGMA,
+    central_interval,
+    gram_sums,
+    inliers,
+    resample_blocks,
+    solve_non_negative,
+    time_blocks,
+)
+from models.regression_rows import BusyRows, regression_rows
+from models.service_time import ServiceTime, straight_line_draws, tps_miss
 from models.trust import PRODUCTION, doubts
-from models.uncertainty import SLOPE_SD, TPS0_SD, widened
+from models.uncertainty import with_line
 
 # Twice the coefficients: below, a perfect fit says nothing.
 MIN_ROWS = 10
-# Below, hours are too few to resample; each hour is then cut into blocks of consecutive rows.
-MIN_HOURS = 6
-FINE_BLOCKS = 24
 # Stalls, restarts and skewed clocks cost a few rows in a hundred; beyond, what is dropped is the deployment.
 MIN_REQUESTS_KEPT = 0.7
 # Requests that follow another within a busy period: with fewer, a fixed cost and overhead are not told apart.
@@ -38,28 +44,6 @@ HIDDEN_PASSES = 4
 # A row is never taken to be idle for more than this share of it.
 MOST_HIDDEN = 0.5
 TINY = 1e-9
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BusyRows:
-    """One row per busy period and minute; every array of shape (n,).
-
-    hour_index: hours since any fixed moment, rows in time order within an hour. busy_s: [s], > 0. n_requests: completed
-    prefills. miss_tokens: ΣM. attention_tokens2: Σ(M*P + M²/2) [tokens²]. cached_tokens: ΣP.
-    period_begins: number of busy periods that begin in the row.
-    """
-
-    hour_index: NDArray[np.int64]
-    busy_s: Array
-    n_requests: Array
-    miss_tokens: Array
-    attention_tokens2: Array
-    cached_tokens: Array
-    period_begins: Array
-
-    def __post_init__(self) -> None:
-        shapes = {field.name: np.shape(getattr(self, field.name)) for field in fields(self)}
-        require(len(set(shapes.values())) == 1, "columns of shape", shapes, rule="all of one shape (n,)")
 
 
 def fit_busy_periods(rows: BusyRows, *, reference_input_tokens: float, seed: int, n_draws: int = 200) -> CurveFit:
@@ -74,7 +58,8 @@ def fit_busy_periods(rows: BusyRows, *, reference_input_tokens: float, seed: int
     scatter of the data, not the bias of the method (about .005 in a where service times scatter by 5 %, since a slow
     request also merges busy periods). Draws under which computing takes no time are left out.
     """
-    hour, features, target = _usable(rows)
+    usable = regression_rows(rows)
+    hour, features, target = usable.hour, usable.features, usable.busy_s
     nothing = CurveFit("busy_periods", "service_time", reference_input_tokens, n_minutes=len(target))
     if len(target) < MIN_ROWS:
         return nothing.doubted("too_few")
@@ -86,13 +71,13 @@ def fit_busy_periods(rows: BusyRows, *, reference_input_tokens: float, seed: int
     kept_share = min(float(kept.sum() / np.size(rows.busy_s)), _request_share(features, kept))
     target = _without_hidden_idleness(hour, features, target, weight * kept)
     weighted[:, -1] = weight * target
-    gram = gram_sums(weighted[kept], _blocks(hour[kept]))
+    gram = gram_sums(weighted[kept], time_blocks(hour[kept]))
     coefficients = solve_non_negative(gram.sum(axis=0))
     if not coefficients[:3].any():
         return nothing.doubted("poor_fit")
     draws = solve_non_negative(resample_blocks(gram, n_draws=n_draws, seed=seed))[:, :4]
     x_low, x_high = central_interval(features[kept, 3] / (features[kept, 1] + features[kept, 3]))
-    fit = _with_lines(nothing, coefficients[:4], draws[draws[:, :3].any(axis=1)])
+    fit = with_line(nothing, coefficients[:4], draws[draws[:, :3].any(axis=1)])
     if (features[kept, 0] - features[kept, OVERHEAD]).sum() < MIN_FOLLOWING:
         fit = _with_any_split(fit, fixed_s=float(coefficients[0] + coefficients[OVERHEAD]))
     fit = replace(
@@ -113,19 +98,6 @@ def fit_busy_periods(rows: BusyRows, *, reference_input_tokens: float, seed: int
         limits=PRODUCTION,
     )
     return fit.doubted(*found)
-
-
-def _usable(rows: BusyRows) -> tuple[NDArray[np.int64], Array, Array]:
-    """Hours (n,), features (n, 5) and busy seconds (n,) of the rows that say something, hours ascending."""
-    columns = (rows.n_requests, rows.miss_tokens, rows.attention_tokens2, rows.cached_tokens, rows.period_begins)
-    features = np.column_stack(columns).astype(np.float64)
-    target = np.asarray(rows.busy_s, dtype=np.float64)
-    hour = np.asarray(rows.hour_index, dtype=np.int64)
-    with np.errstate(invalid="ignore"):
-        sound = np.isfinite(features).all(axis=1) & (features >= 0).all(axis=1) & np.isfinite(target) & (target > 0)
-        sound &= features[:, 1] + features[:, 3] > 0
-    order = np.flatnonzero(sound)[np.argsort(hour[sound], kind="stable")]
-    return hour[order], features[order], target[order]
 
 
 def _kept(weighted: Array, features: Array) -> NDArray[np.bool_]:
@@ -172,33 +144,6 @@ def _without_hidden_idleness(hour: NDArray[np.int64], features: Array, target: A
         hidden_s = n_begun * overhead_s * (np.expm1(arrivals) / arrivals - 1)
         corrected = target - np.minimum((hidden_s / n_merged)[at] * merged, MOST_HIDDEN * target)
     return corrected
-
-
-def _blocks(hour: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Block of each row, ascending: its hour, or one of 24 runs of consecutive rows where hours are few."""
-    if len(np.unique(hour)) >= MIN_HOURS:
-        return hour
-    return np.arange(len(hour)) * FINE_BLOCKS // len(hour)
-
-
-def _with_lines(fit: CurveFit, law: Array, draws: Array) -> CurveFit:
-    """Add the law (4,), its draws (n_draws, 4), and the straight line with its interval."""
-    length = fit.reference_input_tokens
-    line = straight_line(ServiceTime(*law.tolist()), length)
-    tps0_draws, a_draws = straight_line_draws(draws, length)
-    tps0_low, tps0_high = widened(line.tps0, tps0_draws, TPS0_SD * line.tps0)
-    a_low, a_high = widened(line.a, a_draws, SLOPE_SD)
-    return replace(
-        fit,
-        law=ServiceTime(*law.tolist()),
-        tps0=line.tps0,
-        a=line.a,
-        tps0_low=tps0_low,
-        tps0_high=tps0_high,
-        a_low=a_low,
-        a_high=a_high,
-        draws=draws,
-    )
 
 
 def _with_any_split(fit: CurveFit, *, fixed_s: float) -> CurveFit:

@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from models.busy_periods import MIN_ROWS, BusyRows
+from models.busy_periods import MIN_ROWS
 from models.cross_validation import left_out_losses
 from models.domain import Array, Numbers, require
 from models.least_squares import OUTLIER_MADS, gram_sums, inliers, resample_blocks, solve_non_negative
-from models.regression_rows import RegressionRows, regression_rows
+from models.regression_rows import BusyRows, RegressionRows, regression_rows
 from models.service_time import ServiceTime
 
 CHUNK_TOKENS = (1024, 2048, 4096, 8192, 16384, 32768)

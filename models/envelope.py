@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from models.curve_fit import CurveFit, Target
 from models.domain import Array, require
-from models.least_squares import central_interval, gram_sums, resample_blocks, solve_non_negative
-from models.service_time import ServiceTime, straight_line, straight_line_draws, tps_miss
+from models.least_squares import central_interval, gram_sums, resample_blocks, solve_non_negative, time_blocks
+from models.service_time import ServiceTime, tps_miss
 from models.trust import ENVELOPE, Floor, doubts, floor_doubts
-from models.uncertainty import ENVELOPE_ERROR, widened
+from models.uncertainty import with_line
 
 # Quantile of the log residuals. On 10 simulated services (load .2 to .85, noise 0 to .2, 2 % of the rows far too fast)
 # the worst error in a by ttft_s was .02 at .05, .05 at .10 and .09 at .15: loaded services have too few idle rows left.
@@ -44,9 +44,6 @@ MAX_ROWS = 20_000
 # Seconds of network and API that a gateway or client may add to every request. They cannot be told from f: half of f,
 # at most half of this, is taken for overhead, and the draws leave open whether it is none or all.
 OVERHEAD_S = 0.05
-# Below, hours are too few to resample; each is then cut into blocks of consecutive minutes.
-MIN_HOURS = 6
-FINE_BLOCKS = 24
 # Parts of equal count that each axis of the (M, P) plane is cut into, and the share of rows from which a cell counts.
 N_PARTS = 3
 MIN_CELL_SHARE = 0.02
@@ -110,7 +107,7 @@ def fit_envelope(
     coefficients = _envelope(features, times)
     if not coefficients[:3].any():
         return nothing.doubted("poor_fit")
-    gram = _newton_sums(features, times, coefficients, _blocks(minute))
+    gram = _newton_sums(features, times, coefficients, time_blocks(minute // 60))
     found = solve_non_negative(resample_blocks(gram, n_draws=n_draws, seed=seed))[:, :4]
     overhead_high_s = 0.0 if is_timed_by_engine else min(OVERHEAD_S, float(coefficients[0]))
     draws = _without_overhead(found, overhead_high_s, seed)
@@ -118,7 +115,7 @@ def fit_envelope(
     x_low, x_high = central_interval(features[:, 3] / (features[:, 1] + features[:, 3]))
     residual = np.log(times / _fitted(features, coefficients))
     fit = replace(
-        _with_lines(nothing, law, draws[draws[:, :3].any(axis=1)]),
+        with_line(nothing, law, draws[draws[:, :3].any(axis=1)]),
         overhead_s=overhead_high_s / 2,
         n_minutes=len(np.unique(minute)),
         n_requests=len(times),
@@ -208,40 +205,11 @@ def _newton_sums(features: Array, times: Array, coefficients: Array, block: NDAr
     return gram
 
 
-def _blocks(minute: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Block of each row, ascending: its hour, or one of 24 runs of consecutive rows where hours are few."""
-    hour = minute // 60
-    if len(np.unique(hour)) >= MIN_HOURS:
-        return np.asarray(hour)
-    return np.arange(len(minute)) * FINE_BLOCKS // len(minute)
-
-
 def _without_overhead(draws: Array, overhead_high_s: float, seed: int) -> Array:
     """Take from each draw's f an overhead drawn evenly between none and the most it can be."""
     shares = np.random.default_rng([seed, 1]).random(len(draws))
     fixed_s = draws[:, 0] - shares * np.minimum(draws[:, 0], overhead_high_s)
     return np.column_stack([fixed_s, draws[:, 1:]])
-
-
-def _with_lines(fit: CurveFit, law: Array, draws: Array) -> CurveFit:
-    """Add the law (4,), its draws (n_draws, 4), and the straight line with its interval."""
-    length = fit.reference_input_tokens
-    line = straight_line(ServiceTime(*law.tolist()), length)
-    tps0_draws, a_draws = straight_line_draws(draws, length)
-    error = ENVELOPE_ERROR[fit.target]
-    tps0_low, tps0_high = widened(line.tps0, tps0_draws, error.tps0 * line.tps0)
-    a_low, a_high = widened(line.a, a_draws, error.slope)
-    return replace(
-        fit,
-        law=ServiceTime(*law.tolist()),
-        tps0=line.tps0,
-        a=line.a,
-        tps0_low=tps0_low,
-        tps0_high=tps0_high,
-        a_low=a_low,
-        a_high=a_high,
-        draws=draws,
-    )
 
 
 def _noise_below(residual: Array) -> float:

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.busy_periods import MIN_ROWS, BusyRows
+from models.busy_periods import MIN_ROWS
 from models.cross_validation import left_out_losses, losses, simplest_as_good
 from models.curve_fit import Family
 from models.domain import Array, require, require_hit_rate
 from models.least_squares import gram_sums, inliers, solve_non_negative
-from models.regression_rows import RegressionRows, regression_rows
+from models.regression_rows import BusyRows, RegressionRows, regression_rows
 from models.service_time import GRID_POINTS, ServiceTime, straight_line, tps_miss
 
 # Less of throughput than this is not worth a parameter; on a simulated day .2 % hid .05 of slope.

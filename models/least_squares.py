@@ -22,6 +22,9 @@ MAX_PASSES = 50
 # The robust fit looks at parts of the rows: enough rows in each that five coefficients come out roughly right.
 MIN_PART = 50
 N_PARTS = 8
+# Below, hours are too few to resample; they are then cut into blocks of consecutive rows.
+MIN_HOURS = 6
+FINE_BLOCKS = 24
 # Median absolute deviation to standard deviation of a normal distribution.
 MAD_TO_SIGMA = 1.4826
 
@@ -88,6 +91,13 @@ def inliers(weighted_rows: Array, *, at_least: float = 0.0, size: Array | None =
         chosen = weighted_rows[kept]
         residual = np.abs(target - features @ solve_non_negative(chosen.T @ chosen))
     return kept
+
+
+def time_blocks(hour: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Block of each row, ascending: its hour, or one of 24 runs of consecutive rows where hours are few; shape (n,)."""
+    if len(np.unique(hour)) >= MIN_HOURS:
+        return hour
+    return np.arange(len(hour)) * FINE_BLOCKS // max(1, len(hour))
 
 
 def resample_blocks(gram: Array, *, n_draws: int, seed: int) -> Array:

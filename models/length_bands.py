@@ -7,17 +7,18 @@ Does not belong here: the law itself (`busy_periods`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.busy_periods import BusyRows, fit_busy_periods
+from models.busy_periods import fit_busy_periods
 from models.curve_fit import CurveFit
 from models.domain import Array, require
-from models.service_time import straight_line, straight_line_draws, tps_miss
+from models.regression_rows import BusyRows
+from models.service_time import tps_miss
 from models.trust import PRODUCTION
-from models.uncertainty import SLOPE_SD, TPS0_SD, widened
+from models.uncertainty import with_line
 
 N_BANDS = 4
 
@@ -99,10 +100,7 @@ def curves_by_length(
 def _band_curve(fit: CurveFit, rows: BusyRows, band: LengthBand, *, first: bool, seed: int, n_draws: int) -> BandCurve:
     if fit.law is None or fit.draws is None:
         return BandCurve(band)
-    line = straight_line(fit.law, band.median)
-    tps0_draws, a_draws = straight_line_draws(fit.draws, band.median)
-    tps0_low, tps0_high = widened(line.tps0, tps0_draws, TPS0_SD * line.tps0)
-    a_low, a_high = widened(line.a, a_draws, SLOPE_SD)
+    there = with_line(replace(fit, reference_input_tokens=band.median), fit.law.as_array(), fit.draws)
     own = fit_busy_periods(
         _select(rows, _in_band(rows, band, first=first)),
         reference_input_tokens=band.median,
@@ -113,12 +111,12 @@ def _band_curve(fit: CurveFit, rows: BusyRows, band: LengthBand, *, first: bool,
     deviation = _deviation(fit, own) if usable else None
     return BandCurve(
         band,
-        line.tps0,
-        line.a,
-        tps0_low,
-        tps0_high,
-        a_low,
-        a_high,
+        there.tps0,
+        there.a,
+        there.tps0_low,
+        there.tps0_high,
+        there.a_low,
+        there.a_high,
         own_tps0=own.tps0 if usable else None,
         own_a=own.a if usable else None,
         n_minutes=own.n_minutes,

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from models.busy_periods import BusyRows, fit_busy_periods
+from models.busy_periods import fit_busy_periods
 from models.curve_fit import CurveFit, Target
 from models.envelope import EnvelopeRows, fit_envelope
+from models.regression_rows import BusyRows
 from pipelines.contracts import is_broken, refresh_marts
 from pipelines.errors import ValleywatchError
 from pipelines.faults import reach

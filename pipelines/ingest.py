@@ -7,7 +7,6 @@ visible in one commit; whole-file faults load nothing.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -317,4 +316,4 @@ def _identity_of_rejected(log: LogFile) -> str:
     try:
         return f"stored:{lines.stored_sha256(log)}"
     except RejectedFileError:
-        return f"name:{hashlib.sha256(log.name.encode()).hexdigest()}"
+        return f"name:{digest(log.name)}"

@@ -6,7 +6,6 @@ here: writing one file durably (`warehouse`), what a mart is (`sql/mart/`).
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ def merge_small_files(writer: Writer) -> None:
         found = writer.rows("ops/small_files", small_bytes=SMALL_BYTES, **day)
         writer.require_sound(found)
         small = [row["file"] for row in found]
-        name = hashlib.sha256("\n".join(small).encode()).hexdigest()[:16]
+        name = digest("\n".join(small))[:16]
         relative = Path(small[0]).parent / f"{name}.parquet"
         with writer.transaction():
             counted = writer.rows("ops/sums_of_small_files", small_bytes=SMALL_BYTES, **day)[0]

@@ -9,9 +9,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from pipelines import growth
 from pipelines.errors import ValleywatchError
+from pipelines.ingest import ingest_sources
 from pipelines.lake import MERGED_FILES
-from tests.place import PRICE, SOURCE, Place, as_bytes, request
+from pipelines.settings import load_settings
+from tests.place import NOW, PRICE, SOURCE, Place, as_bytes, request
 
 NAIVE = "2026-11-28T10:15:00"
 UTC = SOURCE + 'timezone = "UTC"\n'
@@ -55,7 +58,10 @@ def test_a_file_whose_format_is_put_right_adds_up(place: Place) -> None:
     assert add_up(place)
 
 
-def test_a_file_read_again_is_read_whole_whatever_beginning_of_it_is_known(place: Place) -> None:
+def test_a_file_read_again_is_read_whole_whatever_beginning_of_it_is_known(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growth, "MIN_SKIPPED_LINES", 1)
     lines = [request(k, timestamp=NAIVE) for k in range(15)]
     for folder in ("one", "two"):
         (place.folder / folder).mkdir()
@@ -69,6 +75,9 @@ def test_a_file_read_again_is_read_whole_whatever_beginning_of_it_is_known(place
     place.configure(two + zone + PRICE)
     place.ingest()
     assert place.rows("select count(*) as n, count(distinct request_id) as ids from requests") == [{"n": 15, "ids": 15}]
+    assert place.rows("select lines, loaded, duplicates from ingest_files where ends_with(path, 'b.jsonl')") == [
+        {"lines": 15, "loaded": 5, "duplicates": 10}
+    ]
     assert add_up(place)
 
 
@@ -114,6 +123,45 @@ def test_a_declared_column_that_only_the_new_lines_lack_is_no_fault(place: Place
         (outcome,) = place.ingest()
     assert outcome.status == "loaded"
     assert add_up(place)
+
+
+def test_one_odd_line_at_the_end_of_a_long_log_says_nothing_about_its_epoch(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growth, "MIN_SKIPPED_LINES", 50)
+    place.configure(SOURCE + 'epoch_unit = "ms"\n' + PRICE)
+    rows = [request(k, timestamp=1764000000000 + k) for k in range(50)]
+    old(place.write("a.jsonl", rows))
+    place.ingest()
+    old(place.write("a.jsonl", [*rows, request(50, timestamp=1764000000)]))
+    (outcome,) = place.ingest()
+    assert (outcome.status, outcome.n_loaded, outcome.n_quarantined) == ("loaded", 0, 1)
+    assert add_up(place)
+
+
+def test_a_session_may_publish_as_often_as_it_likes(place: Place) -> None:
+    place.write("a.jsonl", [request(k) for k in range(10)])
+    settings = load_settings(place.config)
+    with place.warehouse.writer() as writer:
+        for number in range(5):
+            place.write(f"b{number}.jsonl", [request(3, timestamp=f"2026-11-28T0{9 - number}:00:00Z")])
+            ingest_sources(writer, settings, NOW, lambda _line: None)
+            writer.publish()
+            writer.publish()
+    assert place.rows("select count(*) as n, min(arrived_at)::varchar as first from requests") == [
+        {"n": 10, "first": "2026-11-28 05:00:00"}
+    ]
+
+
+def test_a_refusal_that_was_a_slip_of_the_configuration_goes_with_it(place: Place) -> None:
+    old(place.write("a.jsonl", [request(1), request(2, input_tokens=-1)]))
+    seen = []
+    for slip in ("", '[sources.columns]\nsession_id = "nowhere"\n', ""):
+        place.configure(SOURCE + slip + PRICE)
+        place.ingest()
+        seen.append(place.rows("select status from ingest_files order by status"))
+    loaded, rejected = {"status": "loaded"}, {"status": "rejected"}
+    assert seen == [[loaded], [loaded, rejected], [loaded]]
 
 
 def test_a_refusal_that_is_over_is_gone(place: Place) -> None:

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.busy_periods import BusyRows
 from models.chunks import CHUNK_TOKENS, chunk_steps
+from models.regression_rows import BusyRows
 from models.service_time import ServiceTime
 from tests.models.simulate import Request, busy_rows
 

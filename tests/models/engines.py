@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 
-from models.busy_periods import BusyRows
+from models.regression_rows import BusyRows
 from models.service_time import TrafficMoments
 
 COLD_AFTER_RESTART_S = 600.0

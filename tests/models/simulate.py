@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.busy_periods import BusyRows
+from models.regression_rows import BusyRows
 from models.service_time import ServiceTime, TrafficMoments
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.busy_periods import BusyRows, fit_busy_periods
+from models.busy_periods import fit_busy_periods
+from models.regression_rows import BusyRows
 from models.service_time import ServiceTime, revenue_index, revenue_index_draws, straight_line
 from tests.models.simulate import Request, busy_rows, moments, rows_from, serve, service_s
 
