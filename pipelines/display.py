@@ -101,6 +101,11 @@ def price(per_mtok: float | None, currency: str | None) -> str:
     return f"{per_mtok:,.4g} {unit} per million tokens"
 
 
+def utc_time(moment: datetime) -> str:
+    """Show a moment in UTC to the minute; one without a zone is taken to be UTC, as everywhere here."""
+    return as_utc(moment).strftime("%Y-%m-%d %H:%M")
+
+
 def as_utc(moment: datetime) -> datetime:
     """Return the moment with the zone UTC."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
