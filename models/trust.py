@@ -82,7 +82,7 @@ ENVELOPE = TrustThresholds(
     # the e2e_s fits whose a is .1 to .2 off because decoding buries the prompts, and not of every one.
     max_half_difference=0.2,
     # Services by e2e_s whose slope is near 0: up to .25.
-    max_slope_interval=0.3,
+    max_slope_interval=0.2,
     # Rows far below the envelope are no service times: of another unit, of a response cache, of a shifted clock.
     min_kept_share=0.97,
 )

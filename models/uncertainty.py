@@ -34,6 +34,7 @@ class OwnError:
     fixed: float = 0.0
     slope_fixed: float = 0.0
     tps0_fixed: float = 0.0
+    tps0_scatter: float = 0.0
 
 
 OWN_ERROR: dict[Target, OwnError] = {
@@ -43,9 +44,9 @@ OWN_ERROR: dict[Target, OwnError] = {
     "busy_s": OwnError(slope=0.003, tps0=0.0025, index=0.0018, fixed=0.08, slope_fixed=0.38, tps0_fixed=0.21),
     # On 13 simulated services with 0 to 20 % of noise: a within .012, index within .010; of the three where a is near 0
     # and overhead is most of f, a up to .075 high, as far as its interval reaches, and index up to .029 low, within it.
-    "ttft_s": OwnError(slope=0.02, tps0=0.12, index=0.012),
+    "ttft_s": OwnError(slope=0.01, tps0=0.008, index=0.002, tps0_scatter=0.4),
     # a within .066, index within .039 (.2 and .085 where a is near 0; half of those are refused).
-    "e2e_s": OwnError(slope=0.03, tps0=0.12, index=0.025),
+    "e2e_s": OwnError(slope=0.013, tps0=0.025, index=0.006, slope_fixed=0.15, tps0_scatter=0.4),
 }
 """By the time that an estimator regresses."""
 MOST_FIXED = 0.12
@@ -93,7 +94,8 @@ def with_line(fit: CurveFit, law: Array, draws: Array) -> CurveFit:
     tps0_draws, a_draws = straight_line_draws(draws, fit.reference_input_tokens)
     error = OWN_ERROR[fit.target]
     phi = min((float(law[0]) + (fit.overhead_s or 0.0)) * line.tps0 / fit.reference_input_tokens, MOST_FIXED)
-    tps0_low, tps0_high = widened(line.tps0, tps0_draws, (error.tps0 + error.tps0_fixed * phi) * line.tps0)
+    level = error.tps0 + error.tps0_fixed * phi + error.tps0_scatter * (fit.residual_scale or 0.0)
+    tps0_low, tps0_high = widened(line.tps0, tps0_draws, level * line.tps0)
     a_low, a_high = widened(line.a, a_draws, error.slope + error.slope_fixed * phi)
     return replace(
         fit,
