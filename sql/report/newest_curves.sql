@@ -23,6 +23,7 @@ select
   n_minutes,
   n_requests,
   residual_scale,
+  chunk_tokens,
   trustworthy,
   reasons
 from mart.throughput_curve as curve
