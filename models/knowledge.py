@@ -47,6 +47,14 @@ class Knowledge:
     covariance: Array
     is_measured: bool
 
+    @property
+    def root(self) -> Array:
+        """A with A·Aᵀ = covariance, (4, 4): taken of correlations, as variances differ by 1e16."""
+        deviation = np.sqrt(np.diagonal(self.covariance))
+        unit = np.where(deviation > 0, deviation, 1.0)
+        values, vectors = np.linalg.eigh(self.covariance / np.outer(unit, unit))
+        return np.asarray(unit[:, np.newaxis] * vectors * np.sqrt(np.maximum(values, 0.0)))
+
 
 def of_curve(
     law: ServiceTime, draws: Array, *, traffic: Margins, reference_input_tokens: float, target: Target
@@ -64,11 +72,12 @@ def of_curve(
     _, slopes = straight_line_draws(np.vstack([centre, shifted]), length)
     per_slope = float(np.linalg.norm((slopes[1:] - slopes[0]) / STEP))
     laws = centre[np.newaxis]
-    per_index = float(np.linalg.norm(index_gradient(traffic, laws)[0] * unit))
+    per_index = float(np.linalg.norm(index_gradient(traffic, laws)[0] * unit)) / float(index_now(traffic, laws)[0])
     error = OWN_ERROR[target]
-    allowed = [error.slope / per_slope, error.index * float(index_now(traffic, laws)[0]) / per_index]
+    # The most that exceeds neither; without hits the index is 1 whatever the law.
+    allowed = 1 / max(per_slope / error.slope, per_index / error.index)
     scatter = np.cov(draws.T) if len(draws) > 1 else np.zeros((4, 4))
-    return Knowledge(laws, scatter + np.diag((min(allowed) * unit) ** 2), is_measured=True)
+    return Knowledge(laws, scatter + np.diag((allowed * unit) ** 2), is_measured=True)
 
 
 def of_nothing(c: float = PLAUSIBLE_C_S) -> Knowledge:

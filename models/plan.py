@@ -125,9 +125,8 @@ def _possible_laws(knowledge: Knowledge, seed: int) -> Array:
     """Laws that may be true, (m, 4): those of a curve scattered as its covariance says, itself the first."""
     if not knowledge.is_measured:
         return knowledge.laws
-    dice = np.random.default_rng(seed)
-    drawn = dice.multivariate_normal(knowledge.laws[0], knowledge.covariance, size=N_SAMPLES, method="eigh")
-    laws = np.vstack([knowledge.laws, np.maximum(drawn, 0.0)])
+    drawn = np.random.default_rng(seed).standard_normal((N_SAMPLES, 4)) @ knowledge.root.T
+    laws = np.vstack([knowledge.laws, np.maximum(knowledge.laws + drawn, 0.0)])
     return laws[laws[:, :3].any(axis=1)]
 
 

@@ -99,7 +99,7 @@ def test_following_the_plan_narrows_the_exit_as_predicted_and_more_than_even_poi
     plan = plan_measurements(before, day, benchmark_sizes(LENGTHS, None), noise=NOISE)
     assert plan.outcome == "measure"
     assert plan.quantity == "exit_hit_rate"
-    truths = np.random.default_rng(3).multivariate_normal(before.laws[0], before.covariance, size=200, method="eigh")
+    truths = before.laws + np.random.default_rng(3).standard_normal((200, 4)) @ before.root.T
     truths = truths[(truths > 0).all(axis=1)]
     truths = truths[np.isfinite(exits(day, truths)[1])][:40]
     n_points = plan.enough_after or len(plan.points)
@@ -240,6 +240,17 @@ def test_where_nothing_is_an_exit_the_index_is_measured_and_only_if_it_is_near_1
     unsure = plan_measurements(known_from_curve(slow_tier, hardly_hitting), hardly_hitting, sizes, noise=NOISE)
     assert (unsure.quantity, unsure.outcome) == ("revenue_index", "measure")
     assert unsure.points[-1].half_width < unsure.half_width
+
+
+def test_traffic_without_hits_has_an_exit_to_plan_for() -> None:
+    day = margins(moments_of(np.array(LENGTHS), np.zeros(4)), PRICE_RATIO)
+    plan = plan_measurements(known_from_curve(LAWS["dense"], day), day, benchmark_sizes(LENGTHS, None), noise=NOISE)
+    assert (plan.quantity, plan.outcome) == ("exit_hit_rate", "measure")
+
+
+def test_the_root_of_a_covariance_is_exact_at_all_scales() -> None:
+    known = known_from_curve(LAWS["dense"], traffic())
+    assert known.root @ known.root.T == pytest.approx(known.covariance, rel=1e-9, abs=0)
 
 
 def test_one_length_and_few_hit_rates_are_enough_for_a_plan() -> None:
