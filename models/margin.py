@@ -8,13 +8,14 @@ Does not belong here: the line's closed forms (`valley`); choosing what to measu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.domain import Array, require_price_ratio
-from models.service_time import TrafficMoments, at_hit_rate, features, features_without_cache
+from models.domain import Array, require, require_price_ratio
+from models.service_time import ServiceTime, TrafficMoments, busy_s, busy_without_cache_s, shift_misses_to_hits
 
 # As far as `status` and the report draw the bathtub, whose floor and exit these are.
 LAST_HIT_RATE = 0.995
@@ -47,20 +48,32 @@ def margins(moments: TrafficMoments, price_ratio: float) -> Margins:
     """The margins of a traffic, moved to other hit rates by `at_hit_rate`; ValueError for an empty one."""
     require_price_ratio(price_ratio)
     x = np.linspace(0.0, LAST_HIT_RATE, GRID_POINTS)
-    busy = np.stack([features(at_hit_rate(moments, rate)) for rate in x.tolist()])
-    without = features_without_cache(moments)
+    busy = np.stack([_parts(busy_s, at_hit_rate(moments, rate)) for rate in x.tolist()])
+    without = _parts(busy_without_cache_s, moments)
     now = moments.cached_tokens / moments.input_tokens
     return Margins(
-        moments,
-        price_ratio,
-        x,
-        np.outer(1 - (1 - price_ratio) * x, without) - busy,
-        busy,
-        now,
-        1 - (1 - price_ratio) * now,
-        features(moments),
-        without,
+        moments=moments,
+        price_ratio=price_ratio,
+        hit_rate=x,
+        margin=np.outer(1 - (1 - price_ratio) * x, without) - busy,
+        busy=busy,
+        hit_rate_now=now,
+        earned_now=1 - (1 - price_ratio) * now,
+        busy_now=_parts(busy_s, moments),
+        without_cache=without,
     )
+
+
+def at_hit_rate(moments: TrafficMoments, hit_rate: float) -> TrafficMoments:
+    """The same requests at another token-weighted hit rate in [0, 1], by `shift_misses_to_hits`.
+
+    Raises ValueError for empty traffic.
+    """
+    require(moments.input_tokens > 0, "input_tokens", moments.input_tokens, rule="> 0; empty traffic has no hit rate")
+    require(0 <= hit_rate <= 1, "hit rate", hit_rate, rule="0 <= x <= 1")
+    now = moments.cached_tokens / moments.input_tokens
+    rises = hit_rate >= now and now < 1
+    return shift_misses_to_hits(moments, (hit_rate - now) / (1 - now) if rises else (hit_rate - now) / now)
 
 
 def exits(traffic: Margins, laws: Array) -> tuple[NDArray[np.bool_], Array]:
@@ -102,4 +115,9 @@ def _one_gradient(traffic: Margins, law: Array, x: float) -> Array:
 
 def _margin_at(traffic: Margins, x: float) -> Array:
     earned = 1 - (1 - traffic.price_ratio) * x
-    return np.asarray(earned * traffic.without_cache - features(at_hit_rate(traffic.moments, x)))
+    return np.asarray(earned * traffic.without_cache - _parts(busy_s, at_hit_rate(traffic.moments, x)))
+
+
+def _parts(seconds: Callable[[ServiceTime, TrafficMoments], float], moments: TrafficMoments) -> Array:
+    """What f, c, q and k are multiplied by in a time that is linear in them: the times of the four unit laws, (4,)."""
+    return np.array([seconds(ServiceTime(*unit), moments) for unit in np.eye(4).tolist()])

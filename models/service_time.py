@@ -74,12 +74,12 @@ class StraightLine:
 
 def busy_s(law: ServiceTime, moments: TrafficMoments) -> float:
     """Busy seconds of this traffic: f*n + c*ΣM + q*(ΣMP + ΣM²/2) + k*ΣP."""
-    return float(law.as_array() @ features(moments))
+    return float(law.as_array() @ _features(moments))
 
 
 def busy_without_cache_s(law: ServiceTime, moments: TrafficMoments) -> float:
     """Busy seconds of the same requests if every token were computed: f*n + c*ΣL + q*ΣL²/2."""
-    return float(law.as_array() @ features_without_cache(moments))
+    return float(law.as_array() @ _features_without_cache(moments))
 
 
 def revenue_index(law: ServiceTime, moments: TrafficMoments, price_ratio: float) -> float:
@@ -99,7 +99,7 @@ def revenue_index_draws(coefficients: Array, moments: TrafficMoments, price_rati
     """
     _require_traffic(moments)
     require_price_ratio(price_ratio)
-    busy, without = coefficients @ features(moments), coefficients @ features_without_cache(moments)
+    busy, without = coefficients @ _features(moments), coefficients @ _features_without_cache(moments)
     earned = (moments.miss_tokens + price_ratio * moments.cached_tokens) / moments.input_tokens
     index: Array = np.divide(earned * without, busy, out=np.full(len(busy), np.nan), where=busy > 0)
     return index
@@ -131,18 +131,6 @@ def shift_misses_to_hits(moments: TrafficMoments, share: float) -> TrafficMoment
         sum_miss_sq=miss_sq,
         sum_input_sq=old.sum_input_sq,
     )
-
-
-def at_hit_rate(moments: TrafficMoments, hit_rate: float) -> TrafficMoments:
-    """The same requests at another token-weighted hit rate in [0, 1], by `shift_misses_to_hits`.
-
-    Raises ValueError for empty traffic.
-    """
-    _require_traffic(moments)
-    require(0 <= hit_rate <= 1, "hit rate", hit_rate, rule="0 <= x <= 1")
-    now = moments.cached_tokens / moments.input_tokens
-    rises = hit_rate >= now and now < 1
-    return shift_misses_to_hits(moments, (hit_rate - now) / (1 - now) if rises else (hit_rate - now) / now)
 
 
 def marginal_index(law: ServiceTime, moments: TrafficMoments, price_ratio: float) -> float:
@@ -194,14 +182,12 @@ def _grid(x_max: float) -> Array:
     return np.linspace(0.0, x_max, GRID_POINTS)
 
 
-def features(moments: TrafficMoments) -> Array:
-    """What f, c, q and k are multiplied by: n, ΣM, ΣMP + ΣM²/2 and ΣP, shape (4,)."""
+def _features(moments: TrafficMoments) -> Array:
     attention = moments.sum_miss_cached + moments.sum_miss_sq / 2
     return np.array([moments.n_requests, moments.miss_tokens, attention, moments.cached_tokens], dtype=np.float64)
 
 
-def features_without_cache(moments: TrafficMoments) -> Array:
-    """The same of the same requests if every token were computed: n, ΣL, ΣL²/2 and 0, shape (4,)."""
+def _features_without_cache(moments: TrafficMoments) -> Array:
     return np.array([moments.n_requests, moments.input_tokens, moments.sum_input_sq / 2, 0.0], dtype=np.float64)
 
 

@@ -98,7 +98,9 @@ def trace_bathtub(
     target: Target = "busy_s",
 ) -> Bathtub:
     """Return the bathtub of this very traffic: exact on its second moments, not a curve at its mean."""
-    moved = [service_time.at_hit_rate(moments, to) for to in BATHTUB_GRID.tolist()]
+    x = moments.cached_tokens / moments.input_tokens
+    shares = [(to - x) / (1 - x) if to >= x and x < 1 else (to - x) / x for to in BATHTUB_GRID]
+    moved = [service_time.shift_misses_to_hits(moments, share) for share in shares]
     index = np.array([service_time.revenue_index(law, there, price_ratio) for there in moved])
     bounds = np.array([
         index_interval(value, service_time.revenue_index_draws(draws, there, price_ratio), target)

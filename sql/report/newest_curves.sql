@@ -20,10 +20,10 @@ select
   c,
   q,
   k,
+  chunk_tokens,
   n_minutes,
   n_requests,
   residual_scale,
-  chunk_tokens,
   trustworthy,
   reasons
 from mart.throughput_curve as curve

@@ -42,6 +42,10 @@ def test_the_plan_of_a_trusted_curve_names_points_that_narrow_its_exit(
     assert found["price_ratio"] == pytest.approx(0.1)
     assert (found["curve_trustworthy"], found["reasons"], found["chunk_tokens"]) == (True, [], None)
     assert found["low"] < found["value"] < found["high"]
+    assert place.valleywatch("status", "--json") == 0
+    shown = {row["deployment"]: row for row in json.loads(capsys.readouterr().out)}["glm-5-h200"]
+    assert found["value"] == pytest.approx(shown["exit_hit_rate"], abs=0.005)
+    assert found["hit_rate"] == pytest.approx(shown["hit_rate"])
     widths = [found["half_width"], *(point["half_width"] for point in found["points"])]
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] < widths[0] / 3

@@ -13,10 +13,9 @@ from models.chunks import CHUNK_TOKENS, leaves_small_tail
 from models.design import NORMAL_95, benchmark_sizes, size_features
 from models.knowledge import Knowledge, learned, of_curve, of_nothing
 from models.length_sweep import fit_length_sweep
-from models.margin import Margins, exit_gradient, exits, index_gradient, index_now, margins
+from models.margin import Margins, at_hit_rate, exit_gradient, exits, index_gradient, index_now, margins
 from models.plan import ENOUGH, plan_measurements
 from models.service_time import ServiceTime, revenue_index, straight_line
-from pipelines.overview import floor_and_exit, trace_bathtub
 from tests.models.services import moments_of
 
 NOISE = 0.02
@@ -190,13 +189,33 @@ def test_the_points_are_about_as_long_as_asked_and_span_the_hit_rates() -> None:
     assert np.diff(np.sort(np.unique(x.round(2)))).max() < 0.15
 
 
+@given(now=st.floats(0, 1), hit_rate=st.floats(0, 1))
+def test_traffic_moved_to_a_hit_rate_has_it_and_the_same_requests(now: float, hit_rate: float) -> None:
+    length = np.array(LENGTHS)
+    before = moments_of((1 - now) * length, now * length)
+    moved = at_hit_rate(before, hit_rate)
+    assert moved.cached_tokens / moved.input_tokens == pytest.approx(hit_rate, abs=1e-12)
+    assert moved.miss_tokens + moved.cached_tokens == pytest.approx(before.input_tokens)
+    assert (moved.n_requests, moved.sum_input_sq) == (before.n_requests, before.sum_input_sq)
+
+
+def test_empty_traffic_and_hit_rates_outside_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"hit rate 1\.1"):
+        at_hit_rate(moments_of(np.array([9.0]), np.array([9.0])), 1.1)
+    with pytest.raises(ValueError, match="empty traffic"):
+        margins(moments_of(np.array([0.0]), np.array([0.0])), PRICE_RATIO)
+
+
 @pytest.mark.parametrize("name", LAWS)
-def test_exit_and_index_are_those_of_status_and_report(name: str) -> None:
+def test_exit_and_index_are_those_of_the_exact_index_on_a_fine_grid(name: str) -> None:
     day, law = traffic(), LAWS[name]
     laws = law.as_array()[np.newaxis]
-    drawn = floor_and_exit(trace_bathtub(law, laws, day.moments, PRICE_RATIO))[1]
-    # The report's grid has steps of half a percent and shows the first one past the exit.
-    assert 0 <= drawn - exits(day, laws)[1][0] < 0.005
+    x = np.linspace(0, 0.995, 1991)
+    index = np.array([revenue_index(law, at_hit_rate(day.moments, rate), PRICE_RATIO) for rate in x.tolist()])
+    has_valley, found = exits(day, laws)
+    assert has_valley.all()
+    floor = index.argmin()
+    assert x[floor:][index[floor:] >= 1][0] - found[0] == pytest.approx(0.00025, abs=0.0003)
     assert index_now(day, laws)[0] == pytest.approx(revenue_index(law, day.moments, PRICE_RATIO), rel=1e-12)
 
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from models.service_time import (
     ServiceTime,
     TrafficMoments,
-    at_hit_rate,
     busy_s,
     busy_without_cache_s,
     marginal_index,
@@ -59,14 +58,6 @@ def test_a_shifted_share_equals_shifting_it_in_every_request(pairs, share):
     else:
         shifted = [(m - share * p, p * (1 + share)) for m, p in pairs]
     assert astuple(shift_misses_to_hits(traffic(pairs), share)) == pytest.approx(astuple(traffic(shifted)))
-
-
-@given(pairs=sizes, hit_rate=st.floats(0, 1))
-def test_traffic_moved_to_a_hit_rate_has_it_and_the_same_requests(pairs, hit_rate):
-    moved = at_hit_rate(traffic(pairs), hit_rate)
-    assert moved.cached_tokens / moved.input_tokens == pytest.approx(hit_rate, abs=1e-12)
-    assert moved.miss_tokens + moved.cached_tokens == pytest.approx(moved.input_tokens)
-    assert busy_without_cache_s(LAW, moved) == busy_without_cache_s(LAW, traffic(pairs))
 
 
 @given(pairs=sizes, r=price_ratios)
@@ -142,8 +133,6 @@ def test_the_straight_line_is_the_least_squares_line_of_the_curve():
         (lambda: revenue_index(ServiceTime(0, 0, 0, 0), traffic([(9, 9)]), 0.1), "positive busy time"),
         (lambda: revenue_index(LAW, traffic([(9, 9)]), 1.5), "price ratio 1.5"),
         (lambda: shift_misses_to_hits(EMPTY, 1.01), "share 1.01 is outside its domain: -1 <= share <= 1"),
-        (lambda: at_hit_rate(traffic([(9, 9)]), 1.1), "hit rate 1.1"),
-        (lambda: at_hit_rate(EMPTY, 0.5), "empty traffic"),
         (lambda: tps_miss(LAW, 1.0, 8192), "hit rate 1.0"),
         (lambda: tps_miss(ServiceTime(0, 0, 0, 0), 0.5, 8192), "a law of zeros has no throughput"),
         (lambda: straight_line(LAW, 0), "input_tokens 0"),
