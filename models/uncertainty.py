@@ -50,7 +50,7 @@ OWN_ERROR: dict[Target, OwnError] = {
 }
 """By the time that an estimator regresses."""
 MOST_FIXED = 0.12
-_NORMAL_95 = 1.6448536269514722
+NORMAL_95 = 1.6448536269514722
 
 
 def widened(value: float, draws: Array, sd: float) -> tuple[float, float]:
@@ -60,7 +60,7 @@ def widened(value: float, draws: Array, sd: float) -> tuple[float, float]:
     error is known. sd: standard deviation of that error, in the value's unit.
     """
     low, high = np.quantile(draws, INTERVAL) if draws.size else (value, value)
-    error = _NORMAL_95 * sd
+    error = NORMAL_95 * sd
     return value - float(np.hypot(max(value - low, 0.0), error)), value + float(np.hypot(max(high - value, 0.0), error))
 
 

@@ -25,7 +25,11 @@ MAX_REQUESTS = 12_000
 
 @dataclass(frozen=True)
 class Service:
-    """One deployment, and the traffic it served for some hours. overhead_s, jitter: see `engines.serve`."""
+    """One deployment, and the traffic it served for some hours. overhead_s, jitter: see `engines.serve`.
+
+    hit_rates: between which those of requests lie, instead of what the mix finds. input_length: of every prompt [tokens],
+    instead of those of the mix.
+    """
 
     number: int
     engine: Engine
@@ -35,12 +39,25 @@ class Service:
     n_requests: int
     overhead_s: float
     jitter: float
+    hit_rates: tuple[float, float] | None = None
+    input_length: int | None = None
 
     @cached_property
     def traffic(self) -> Traffic:
         """What was asked."""
-        return offer(
+        asked = offer(
             self.mix, self.engine, load=self.load, n_requests=self.n_requests, seed=self.number, rhythm=self.rhythm
+        )
+        length, cached = asked.miss_tokens + asked.cached_tokens, asked.cached_tokens
+        if self.input_length is not None:
+            length, cached = np.full_like(length, self.input_length), cached * self.input_length // length
+        if self.hit_rates is not None:
+            share = np.random.default_rng([self.number, 1]).uniform(*self.hit_rates, len(length))
+            cached = np.minimum((share * length).astype(np.int64), length - 1)
+        work_s = self.engine.alone_s(length - cached, cached).sum()
+        slower = work_s / self.engine.alone_s(asked.miss_tokens, asked.cached_tokens).sum()
+        return replace(
+            asked, arrival_s=asked.arrival_s * slower, miss_tokens=length - cached, cached_tokens=cached
         )
 
     @cached_property
