@@ -29,7 +29,7 @@ from models.merging import engine_seconds
 from models.regression_rows import BusyRows, regression_rows
 from models.service_time import ServiceTime, tps_miss
 from models.trust import PRODUCTION, doubts
-from models.uncertainty import with_any_fixed_cost, with_fixed_cost_error, with_line
+from models.uncertainty import with_any_fixed_cost, with_line, with_own_error
 
 # Twice the coefficients: below, a perfect fit says nothing.
 MIN_ROWS = 10
@@ -47,13 +47,12 @@ def fit_busy_periods(rows: BusyRows, *, reference_input_tokens: float, seed: int
     """Fit f, c, q, k and an overhead per busy period: robust non-negative least squares, weights 1/busy_s.
 
     Index within 2 % and slope within .03 of simulated engines at loads of 5 to 120 % (tests/models/test_recovery.py);
-    not where a step's fixed cost, which packing shares, is most of a request: there up to 10 %.
+    further off where a step's fixed cost, which packing shares, is most of a request, as the intervals then say.
 
     Rows without positive busy time, without input tokens, or with a negative or non-finite number are not used; too
-    few left is a `CurveFit` without numbers. Uncertainty: seeded bootstrap of hours; with fewer than six hours, of 24
-    blocks of consecutive rows, which see less of a slow drift: intervals are then rather too narrow. They hold the
-    scatter of the data, not the bias of the method (about .005 in a where service times scatter by 5 %, since a slow
-    request also merges busy periods). Draws under which computing takes no time are left out.
+    few left is a `CurveFit` without numbers. Busy seconds are corrected for what merging does to them (`merging`).
+    Uncertainty: seeded bootstrap of hours, or with fewer than six of 24 blocks of consecutive rows, and the method's
+    own error (`uncertainty`): the draws hold both. Draws under which computing takes no time are left out.
     """
     usable = regression_rows(rows)
     hour, features, target = usable.hour, usable.features, usable.busy_s
@@ -73,13 +72,13 @@ def fit_busy_periods(rows: BusyRows, *, reference_input_tokens: float, seed: int
     coefficients = solve_non_negative(gram.sum(axis=0))
     if not coefficients[:3].any():
         return nothing.doubted("poor_fit")
+    x_low, x_high = central_interval(features[kept, 3] / (features[kept, 1] + features[kept, 3]))
     draws = solve_non_negative(resample_blocks(gram, n_draws=n_draws, seed=seed))[:, :4]
     fixed_s = float(coefficients[0] + coefficients[OVERHEAD])
     if (features[kept, 0] - features[kept, OVERHEAD]).sum() < MIN_FOLLOWING:
         draws = with_any_fixed_cost(draws, fixed_s, seed)
     else:
-        draws = with_fixed_cost_error(draws, fixed_s, seed)
-    x_low, x_high = central_interval(features[kept, 3] / (features[kept, 1] + features[kept, 3]))
+        draws = with_own_error(draws, fixed_s, x_low or 0.0, seed)
     timed = replace(nothing, overhead_s=float(coefficients[OVERHEAD]))
     fit = with_line(timed, coefficients[:4], draws[draws[:, :3].any(axis=1)])
     fit = replace(

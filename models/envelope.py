@@ -41,8 +41,9 @@ LARGEST = 1e30
 MIN_ROWS = 100
 # More rows are sampled: of 124,000 of one simulated day, a of this many was within .001 of a of all.
 MAX_ROWS = 20_000
-# Seconds of network and API that a gateway or client may add to every request. They cannot be told from f: half of f,
-# at most half of this, is taken for overhead, and the draws leave open whether it is none or all.
+# Seconds of network and API that a gateway or client may add to every request, on simulated services .005 to .15. They
+# cannot be told from f: half of f, at most half of this, is taken for overhead, and the draws leave open whether it is
+# none or all.
 OVERHEAD_S = 0.15
 # Parts of equal count that each axis of the (M, P) plane is cut into, and the share of rows from which a cell counts.
 N_PARTS = 3

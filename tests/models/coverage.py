@@ -74,7 +74,9 @@ def judge(service: Service, found: CurveFit) -> list[Held]:
             if known.high is None:
                 # The interval says that there is no valley; there is one.
                 high = 0.0
-            held.append(Held(name.replace("floor_depth", "depth").split("_")[0], getattr(valley, name), value, low, high))
+            held.append(
+                Held(name.replace("floor_depth", "depth").split("_")[0], getattr(valley, name), value, low, high)
+            )
     return held
 
 

@@ -27,8 +27,8 @@ MAX_REQUESTS = 12_000
 class Service:
     """One deployment, and the traffic it served for some hours. overhead_s, jitter: see `engines.serve`.
 
-    hit_rates: between which those of requests lie, instead of what the mix finds. input_length: of every prompt [tokens],
-    instead of those of the mix.
+    hit_rates: between which those of requests lie, instead of what the mix finds. input_length: of every prompt
+    [tokens], instead of those of the mix.
     """
 
     number: int
@@ -56,9 +56,7 @@ class Service:
             cached = np.minimum((share * length).astype(np.int64), length - 1)
         work_s = self.engine.alone_s(length - cached, cached).sum()
         slower = work_s / self.engine.alone_s(asked.miss_tokens, asked.cached_tokens).sum()
-        return replace(
-            asked, arrival_s=asked.arrival_s * slower, miss_tokens=length - cached, cached_tokens=cached
-        )
+        return replace(asked, arrival_s=asked.arrival_s * slower, miss_tokens=length - cached, cached_tokens=cached)
 
     @cached_property
     def run(self) -> Run:
@@ -98,7 +96,10 @@ class Service:
 
     @cached_property
     def line(self) -> tuple[float, float]:
-        """tps0 [tokens/s] and a of the line through the engine's curve at its mean prompt, steps shared as they were."""
+        """tps0 [tokens/s] and a of the line through the engine's curve at its mean prompt, steps shared as they were.
+
+        Lone requests share none, saturation shares all that chunks allow; what an operator earns lies between.
+        """
         return self.line_at(self.sharing)
 
     def line_at(self, sharing: float) -> tuple[float, float]:
