@@ -1,10 +1,11 @@
 """The mathematics: what a cache hit earns, what a request costs, and how well production logs say so.
 
 Belongs here: pure functions of numbers and arrays, and the frozen results they return.
-Does not belong here: files, SQL, clocks, prices in money, alert policy.
+Does not belong here: files, SQL, clocks, price lists, alert policy.
 
     valley          the article's straight line in closed form: where revenue falls, how far, until when
     service_time    what a request costs an instance, and the exact index of a mixture of requests
+    revenue         that index where the requests of a group have several prices
     busy_periods    that law, from production logs
     families        which shape the curve has, and where the straight line stops being good
     length_bands    the curve at the lengths of a deployment's own traffic

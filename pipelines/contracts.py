@@ -35,9 +35,14 @@ CURVES = "throughput curves"
 def warnings(reader: Reader) -> tuple[str, ...]:
     """Say what the newest judged day lacks, one sentence an expectation."""
     return tuple(
-        f"{day_text(row['day_index'])}, {row['contract']}: not so: {row['expectation']} ({row['detail']})"
+        f"{day_text(row['day_index'])}{_others(row['n_days'])}, {row['contract']}: "
+        f"not so: {row['expectation']} ({row['detail']})"
         for row in reader.rows("report/warnings")
     )
+
+
+def _others(n_days: int) -> str:
+    return f" and {n_days - 1} other days" if n_days > 1 else ""
 
 
 def breaches(writer: Writer, day_index: int) -> list[str]:

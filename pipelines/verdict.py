@@ -15,9 +15,10 @@ class Verdict:
 
     Hit rates, shares and ratios are dimensionless, in [0, 1]; `revenue_index` and its interval are 1 where a busy
     second earns as much as without a cache; `floor_depth` is 1 − index at the floor; prices are in `currency` per
-    million tokens; `lost_24h` is in `currency`, of the last 24 hours of traffic, and positive where the cache loses
-    money; it sums `lost_hours` of the `traffic_hours` in which there was traffic: the others have no price in that
-    currency or no verdict. `last_hour` is the newest hour with traffic, UTC.
+    million tokens, those of the newest hour that sold tokens: `n_prices` of them, and where these are several none is
+    named; `price_ratio` is of the last 24 hours, weighted by revenue; `lost_24h` is in `currency`, of the last 24 hours
+    of traffic, and positive where the cache loses money; it sums `lost_hours` of the `traffic_hours` in which there was
+    traffic: the others have no price in that currency or no verdict. `last_hour` is the newest hour with traffic, UTC.
     `estimator` and `target` say how the curve was found and from which time; None where there is no curve.
     `state`, `side` and `regime` are words of the vocabulary, `reasons` reason codes, `lever` a code or a sentence.
     """
@@ -30,6 +31,7 @@ class Verdict:
     price_ratio: float | None = None
     input_per_mtok: float | None = None
     cached_per_mtok: float | None = None
+    n_prices: int | None = None
     floor_hit_rate: float | None = None
     exit_hit_rate: float | None = None
     floor_depth: float | None = None

@@ -38,6 +38,8 @@ _REASONS = {
     "low_traffic": "there is too little traffic",
     "at_bound": "a coefficient of the curve came out at a meaningless bound",
     "no_price": "no price is configured for this deployment",
+    "partly_priced": "a price is configured for only a part of its traffic",
+    "mixed_currencies": "its traffic was sold in several currencies within the hour",
     "no_curve": "no throughput curve has been measured for it yet",
     "no_exit": "no hit rate earns back what the cached tokens' discount costs, so the valley has no exit",
     "undecided": "too few hours have been evaluated to decide",
