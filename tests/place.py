@@ -59,13 +59,18 @@ VIEWS = (
     "hourly_hit_rate",
     "ingest_files",
     "price_book",
+    "price_history",
     "quarantine",
     "requests",
     "throughput_curve",
     "valley_episodes",
     "valley_status",
 )
-CLOCK_COLUMNS = {"alert_outbox": ("written_at",), "ingest_files": ("loaded_at",)}
+CLOCK_COLUMNS = {
+    "alert_outbox": ("written_at",),
+    "ingest_files": ("loaded_at",),
+    "price_history": ("first_seen_at",),
+}
 """Columns that say when the job ran, not what it found."""
 
 

@@ -28,8 +28,8 @@ def judge_day(writer: Writer, day_index: int, settings: Settings, now: datetime)
     States are carried on to the newest hour, so a day that is judged again corrects the days after it.
     """
     with writer.transaction():
-        replace_price_book(writer, settings.book)
         n_hours = observe_day(writer, day_index, settings, now)
+        replace_price_book(writer, settings.book)
         _advance_states(writer, day_index * HOURS_PER_DAY, settings.policy)
         episodes = _replace_episodes(writer, settings.policy)
         n_alerts = _write_alerts(writer, episodes, now)

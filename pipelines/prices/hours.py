@@ -24,16 +24,18 @@ from pipelines.warehouse import Writer
 
 TOKENS_PER_MTOK = 1e6
 SEGMENTS = {
-    "deployment": pl.String, "hour_index": pl.Int64, "part": pl.Int64, "from_us": pl.Int64, "to_us": pl.Int64,
+    "deployment": pl.String, "part": pl.Int64, "from_us": pl.Int64, "to_us": pl.Int64,
     "input_tokens_from": pl.Int64, "input_tokens_to": pl.Int64,
 }  # fmt: skip
+Sold = dict[int | None, tuple[int, int]]
+"""Miss and cached tokens by the number of a part; None: what no part prices."""
 
 
 @dataclass(frozen=True, slots=True)
 class PricedHour:
     """What an hour earned. `revenue` is None without reported tokens, and where `reason` says why it is not known.
 
-    prices: those that its tokens were sold at, all that hold where there are no tokens.
+    prices: those that its tokens were sold at; where there are no tokens, the only one that holds.
     """
 
     price_hash: str | None = None
@@ -75,16 +77,18 @@ def price_hours(
     for row in traffic:
         hour = (row["deployment"], row["hour_index"])
         listed = prices.lists[hour]
-        sold = {0: (row["miss_tokens"] or 0, row["cached_tokens"] or 0)} if listed.single else tokens.get(hour, {})
-        found[hour] = _priced(listed, sold, row["reported_input_tokens"] or 0)
+        if listed.single:
+            found[hour] = _priced(listed, {0: (row["miss_tokens"] or 0, row["cached_tokens"] or 0)})
+        else:
+            found[hour] = _priced(listed, tokens.get(hour, {}))
     return found
 
 
-def _tokens_by_part(writer: Writer, day_index: int, prices: DayPrices) -> dict[Hour, dict[int, tuple[int, int]]]:
-    """Return miss and cached tokens by part of the hours that no single price covers."""
+def _tokens_by_part(writer: Writer, day_index: int, prices: DayPrices) -> dict[Hour, Sold]:
+    """Return miss and cached tokens by part of the hours that no single price covers, and of others beside them."""
     segments = [
         (
-            deployment, hour_index, number,
+            deployment, number,
             hour_index * US_PER_HOUR + part.from_minute * US_PER_MINUTE,
             hour_index * US_PER_HOUR + part.to_minute * US_PER_MINUTE,
             part.input_tokens_from, part.input_tokens_to,
@@ -96,7 +100,7 @@ def _tokens_by_part(writer: Writer, day_index: int, prices: DayPrices) -> dict[H
     if not segments:
         return {}
     writer.open_days(day_index, day_index)
-    found: dict[Hour, dict[int, tuple[int, int]]] = {}
+    found: dict[Hour, Sold] = {}
     with writer.registered("price_segments", pl.DataFrame(segments, schema=SEGMENTS, orient="row").to_arrow()):
         day = {"from_us": day_index * US_PER_DAY, "to_us": (day_index + 1) * US_PER_DAY}
         for row in writer.rows("valley/tokens_by_price", **day):
@@ -105,28 +109,28 @@ def _tokens_by_part(writer: Writer, day_index: int, prices: DayPrices) -> dict[H
     return found
 
 
-def _priced(listed: PriceList, sold: dict[int, tuple[int, int]], input_tokens: int) -> PricedHour:
+def _priced(listed: PriceList, sold: Sold) -> PricedHour:
     if not listed.parts:
         return PricedHour(reason="no_price")
     if listed.currency is None:
         return PricedHour(reason="mixed_currencies")
-    if sum(map(sum, sold.values())) != input_tokens:
-        return PricedHour(reason="partly_priced" if sold else "no_price")
-    if not input_tokens and not listed.single:
+    used = {number: tokens for number, tokens in sold.items() if any(tokens)}
+    if None in used:
+        return PricedHour(reason="partly_priced" if len(used) > 1 else "no_price")
+    if not used and not listed.single:
         # Nothing was sold, so nothing says that the list prices all that could have been.
         return PricedHour()
     revenue = Revenue(0.0, 0.0, 0.0, 0.0)
-    for number, (miss_tokens, cached_tokens) in sorted(sold.items()):
-        prices = listed.parts[number].prices
+    parts = [(listed.parts[number].prices, tokens) for number, tokens in used.items() if number is not None]
+    for prices, (miss_tokens, cached_tokens) in parts:
         revenue += Revenue.at_prices(
             miss_tokens / TOKENS_PER_MTOK,
             cached_tokens / TOKENS_PER_MTOK,
             prices.input_per_mtok,
             prices.cached_per_mtok,
         )
-    used = [listed.parts[number].prices for number, tokens in sorted(sold.items()) if sum(tokens)]
     return PricedHour(
         price_hash=listed.price_hash,
-        revenue=revenue if input_tokens else None,
-        prices=tuple(dict.fromkeys(used or [part.prices for part in listed.parts])),
+        revenue=revenue if used else None,
+        prices=tuple(dict.fromkeys(prices for prices, _ in parts)) or (listed.parts[0].prices,),
     )

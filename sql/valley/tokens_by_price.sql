@@ -4,15 +4,15 @@
 -- reads: requests, price_segments
 -- units: tokens
 -- why: what was sold at which price where a price changes within an hour or with the length of the request: looked up at
---      the arrival and length of each request that the hourly mart counts; a request in no segment is unpriced
+--      the arrival and length of each request that the hourly mart counts; part is NULL for what no segment prices
 select
-  segments.deployment,
-  segments.hour_index,
+  requests.deployment,
+  requests.arrived_us // 3600000000 as hour_index,
   segments.part,
   sum(requests.input_tokens - requests.cached_tokens)::bigint as miss_tokens,
   sum(requests.cached_tokens)::bigint as cached_tokens
 from requests
-inner join price_segments as segments
+left join price_segments as segments
   on
     requests.deployment = segments.deployment
     and requests.arrived_us >= segments.from_us
@@ -24,5 +24,6 @@ where
   and requests.arrived_us < $to_us
   and requests.outcome = 'ok'
   and requests.cached_tokens is not null
-group by segments.deployment, segments.hour_index, segments.part
-order by segments.deployment, segments.hour_index, segments.part
+  and requests.deployment in (select deployment from price_segments)
+group by requests.deployment, requests.arrived_us // 3600000000, segments.part
+order by requests.deployment, hour_index, segments.part

@@ -41,12 +41,17 @@ COLUMNS = {
     ),
     "valley_status": (
         "deployment hour_utc hit_rate price_ratio revenue_index index_low index_high p_in_valley floor_hit_rate "
-        "exit_hit_rate floor_depth side regime busy_share state lost_per_hour currency reasons"
+        "exit_hit_rate floor_depth side regime busy_share state lost_per_hour currency reasons n_prices "
+        "price_hash miss_revenue cached_revenue cached_at_miss_price miss_at_cached_price"
     ),
     "valley_episodes": "deployment entered_at left_at peak_depth lost_total dedup_key notified_at",
     "price_book": (
         "deployment effective_from effective_to hours_utc weekdays input_per_mtok cached_per_mtok cache_write_per_mtok "
-        "output_per_mtok currency"
+        "output_per_mtok currency input_tokens_from input_tokens_to source"
+    ),
+    "price_history": (
+        "price_hash from_minute to_minute input_tokens_from input_tokens_to input_per_mtok cached_per_mtok "
+        "cache_write_per_mtok output_per_mtok currency source first_seen_at"
     ),
 }
 TYPES = {
@@ -58,6 +63,7 @@ TYPES = {
     },
     "busy_periods": {"busy_us": "BIGINT", "attention2": "DECIMAL(38,0)", "minute_utc": "TIMESTAMP"},
     "throughput_curve": {"day_utc": "DATE", "trustworthy": "BOOLEAN"},
+    "price_book": {"effective_from": "TIMESTAMP", "effective_to": "TIMESTAMP", "input_tokens_to": "BIGINT"},
     "valley_status": {"hour_utc": "TIMESTAMP", "revenue_index": "DOUBLE", "state": "VARCHAR"},
 }  # fmt: skip
 KEYS = {
@@ -70,6 +76,7 @@ KEYS = {
     "valley_episodes": "dedup_key",
     "alert_outbox": "dedup_key, kind",
     "ingest_files": "content_sha256",
+    "price_history": "price_hash, from_minute, input_tokens_from",
     "requests": "deployment, request_id",
 }
 GRID = np.round(np.linspace(0.01, 0.99, 29), 4)

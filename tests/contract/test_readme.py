@@ -13,7 +13,8 @@ import pytest
 
 from pipelines.cli import COMMANDS, main
 from pipelines.formats import formats
-from pipelines.settings import PolicySettings, PriceSettings, SourceSettings, WarehouseSettings, load_settings
+from pipelines.prices.rows import PriceSettings
+from pipelines.settings import PolicySettings, PriceBookSettings, SourceSettings, WarehouseSettings, load_settings
 from tests.conftest import REPO, FleetWarehouse
 
 README = (REPO / "README.md").read_text()
@@ -67,6 +68,7 @@ def test_every_command_is_in_the_readme(command: object) -> None:
         ("warehouse", WarehouseSettings),
         ("sources", SourceSettings),
         ("prices", PriceSettings),
+        ("price_book", PriceBookSettings),
         ("policy", PolicySettings),
     ],
 )
