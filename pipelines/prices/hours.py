@@ -24,7 +24,7 @@ from pipelines.warehouse import Writer
 
 TOKENS_PER_MTOK = 1e6
 SEGMENTS = {
-    "deployment": pl.String, "part": pl.Int64, "from_us": pl.Int64, "to_us": pl.Int64,
+    "deployment": pl.String, "hour_index": pl.Int64, "part": pl.Int64, "from_us": pl.Int64, "to_us": pl.Int64,
     "input_tokens_from": pl.Int64, "input_tokens_to": pl.Int64,
 }  # fmt: skip
 Sold = dict[int | None, tuple[int, int]]
@@ -88,7 +88,7 @@ def _tokens_by_part(writer: Writer, day_index: int, prices: DayPrices) -> dict[H
     """Return miss and cached tokens by part of the hours that no single price covers, and of others beside them."""
     segments = [
         (
-            deployment, number,
+            deployment, hour_index, number,
             hour_index * US_PER_HOUR + part.from_minute * US_PER_MINUTE,
             hour_index * US_PER_HOUR + part.to_minute * US_PER_MINUTE,
             part.input_tokens_from, part.input_tokens_to,

@@ -15,6 +15,7 @@ from requests
 left join price_segments as segments
   on
     requests.deployment = segments.deployment
+    and requests.arrived_us // 3600000000 = segments.hour_index
     and requests.arrived_us >= segments.from_us
     and requests.arrived_us < segments.to_us
     and requests.input_tokens >= segments.input_tokens_from
