@@ -10,9 +10,9 @@ over, and nothing is left to the order of rows in a file. Rows of which neither 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import combinations, groupby
+from itertools import chain, combinations, groupby, islice, product
 
 from pipelines.errors import UsageError
 from pipelines.prices.globs import can_meet, is_exact, matches, n_literals
@@ -22,20 +22,26 @@ from pipelines.prices.rows import PriceRow, Prices, weekday_of
 from pipelines.times import HOURS_PER_DAY
 
 MAX_ROWS = 10_000
+MAX_FAULTS = 20
+"""Contradictions that one message tells of."""
 
 
 class PriceBook:
     """All price rows; known prices are those of deployments that no row's pattern matches."""
 
     def __init__(self, rows: Iterable[PriceRow], known: KnownPrices | None = None) -> None:
-        """Raise UsageError that names every two rows of which neither goes before the other."""
+        """Raise UsageError that names the rows of which neither goes before the other, two by two."""
         self.rows = tuple(rows)
         self._known = known
+        self._named: dict[str, list[PriceRow]] = {}
+        for row in self.rows:
+            self._named.setdefault(row.deployment, []).append(row)
+        self._globs = [glob for glob in self._named if not is_exact(glob)]
         self._rows_of: dict[str, tuple[PriceRow, ...]] = {}
         self._lists: dict[tuple[tuple[PriceRow, ...], int], PriceList] = {}
         if len(self.rows) > MAX_ROWS:
             raise UsageError(f"the price book has {len(self.rows):,} rows: more than {MAX_ROWS:,} are refused")
-        faults = [*_contradictions(self.rows), *_ambiguities(self.rows)]
+        faults = list(islice(chain(_contradictions(self.rows), _ambiguities(self.rows)), MAX_FAULTS))
         if faults:
             raise UsageError("the price book cannot be used:\n" + "\n".join(f"  {fault}" for fault in faults))
 
@@ -47,7 +53,8 @@ class PriceBook:
     def rows_of(self, deployment: str) -> tuple[PriceRow, ...]:
         """Return the rows that can price a deployment, the ones that go before first."""
         if deployment not in self._rows_of:
-            found = [row for row in self.rows if matches(row.deployment, deployment)]
+            patterns = {deployment, *(glob for glob in self._globs if matches(glob, deployment))}
+            found = [row for pattern in patterns for row in self._named.get(pattern, ())]
             if not found and self._known is not None:
                 found = list(self._known.rows_of(deployment))
             self._rows_of[deployment] = tuple(sorted(found, key=lambda row: _precedence(row, deployment)))
@@ -113,52 +120,60 @@ def _tiers(rows: Sequence[PriceRow], minute: int) -> list[Tier]:
     return tiers
 
 
-def _contradictions(rows: Sequence[PriceRow]) -> list[str]:
+def _contradictions(rows: Sequence[PriceRow]) -> Iterator[str]:
     """Say which rows of one pattern price the same requests, or mix currencies."""
-    faults = []
+    for earlier, later in _in_force_together(rows):
+        both = f"{earlier.source} and {later.source}"
+        takes_over = earlier.to_minute is None and earlier.from_minute < later.from_minute
+        if earlier.meets(later) and not takes_over:
+            yield (
+                f"{both} both price some requests of {earlier.deployment!r} at the same time: give the earlier one an "
+                "effective_to that is not after the later one's effective_from, or keep them apart by weekdays, "
+                "hours_utc or lengths"
+            )
+        elif earlier.prices.currency != later.prices.currency and not (takes_over and later.is_unrestricted):
+            yield (
+                f"{both} price {earlier.deployment!r} in {earlier.prices.currency} and {later.prices.currency} at the "
+                "same time: a deployment has one currency at a time; give the earlier one an effective_to"
+            )
+
+
+def _in_force_together(rows: Sequence[PriceRow]) -> Iterator[tuple[PriceRow, PriceRow]]:
+    """Yield every two rows of one pattern whose effective dates overlap, the one that begins first before the other."""
     ordered = sorted(rows, key=lambda row: (row.deployment, row.from_minute))
-    for pattern, group in groupby(ordered, key=lambda row: row.deployment):
-        for earlier, later in combinations(group, 2):
-            if earlier.to_minute is not None and earlier.to_minute <= later.from_minute:
-                continue
-            both = f"{earlier.source} and {later.source}"
-            takes_over = earlier.to_minute is None and earlier.from_minute < later.from_minute
-            if earlier.meets(later) and not takes_over:
-                faults.append(
-                    f"{both} both price some requests of {pattern!r} at the same time: give the earlier one an "
-                    "effective_to that is not after the later one's effective_from, or keep them apart by weekdays, "
-                    "hours_utc or lengths"
-                )
-            elif earlier.prices.currency != later.prices.currency and not (takes_over and later.is_unrestricted):
-                faults.append(
-                    f"{both} price {pattern!r} in {earlier.prices.currency} and {later.prices.currency} at the same "
-                    "time: a deployment has one currency at a time; give the earlier one an effective_to"
-                )
-    return faults
+    for _, group in groupby(ordered, key=lambda row: row.deployment):
+        alike = list(group)
+        for place, earlier in enumerate(alike):
+            for later in alike[place + 1 :]:
+                if earlier.to_minute is not None and earlier.to_minute <= later.from_minute:
+                    break
+                yield earlier, later
+                if _is_replaced(earlier, later):
+                    break
 
 
-def _ambiguities(rows: Sequence[PriceRow]) -> list[str]:
+def _is_replaced(earlier: PriceRow, later: PriceRow) -> bool:
+    """Say whether the earlier row prices nothing once the later one begins."""
+    is_open = earlier.to_minute is None and later.to_minute is None
+    return is_open and later.is_unrestricted and earlier.from_minute < later.from_minute
+
+
+def _ambiguities(rows: Sequence[PriceRow]) -> Iterator[str]:
     """Say which rows of two globs, neither more specific, could price the same requests."""
     globs: dict[int, dict[str, list[PriceRow]]] = {}
     for row in rows:
         if not is_exact(row.deployment):
             globs.setdefault(n_literals(row.deployment), {}).setdefault(row.deployment, []).append(row)
-    faults = []
     for alike in globs.values():
         for one, other in combinations(alike, 2):
             if not can_meet(one, other):
                 continue
-            clash = next((pair for pair in _product(alike[one], alike[other]) if _overlap(*pair)), None)
+            clash = next((pair for pair in product(alike[one], alike[other]) if _overlap(*pair)), None)
             if clash is not None:
-                faults.append(
+                yield (
                     f"{clash[0].source} and {clash[1].source}: a deployment can match both {one!r} and {other!r}, and "
                     "neither is more specific: name the deployment, or give one of them more literal characters"
                 )
-    return faults
-
-
-def _product(one: list[PriceRow], other: list[PriceRow]) -> Iterable[tuple[PriceRow, PriceRow]]:
-    return ((left, right) for left in one for right in other)
 
 
 def _overlap(one: PriceRow, other: PriceRow) -> bool:

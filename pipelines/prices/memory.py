@@ -106,9 +106,9 @@ def compare_with_published(writer: Writer, book: PriceBook) -> tuple[list[int], 
 
 def replace_price_book(writer: Writer, book: PriceBook) -> None:
     """Replace the table of price rows: those of the configuration, and known ones of deployments with traffic."""
-    rows = list(book.rows)
+    rows = dict.fromkeys(book.rows)
     for seen in writer.rows("valley/deployments"):
-        rows += [row for row in book.rows_of(seen["deployment"]) if row not in book.rows]
+        rows |= dict.fromkeys(book.rows_of(seen["deployment"]))
     writer.run("valley/clear_price_book")
     writer.insert_rows("mart.price_book", [
         {

@@ -84,6 +84,14 @@ def test_the_configuration_shown_is_accepted(tmp_path: Path) -> None:
     assert load_settings(config).sources[0].format in formats()
 
 
+def test_the_prices_shown_are_accepted(tmp_path: Path) -> None:
+    (shown,) = re.findall(r"```csv\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "prices.csv").write_text(shown)
+    config = tmp_path / "valleywatch.toml"
+    config.write_text('[price_book]\npath = "prices.csv"\n')
+    assert {row.hours_text for row in load_settings(config).book.rows} == {"16:30-00:30", "00:30-16:30"}
+
+
 def test_help_names_every_command() -> None:
     with contextlib.redirect_stdout(io.StringIO()) as printed, pytest.raises(SystemExit):
         main(["--help"])

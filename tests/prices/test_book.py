@@ -193,3 +193,10 @@ def test_globs_that_meet_in_some_name_are_known_to(one: str, other: str, names: 
 )  # fmt: skip
 def test_whether_two_globs_can_meet(one: str, other: str, expected: bool) -> None:
     assert can_meet(one, other) is expected
+
+
+def test_a_row_that_was_replaced_contradicts_nothing_that_comes_later() -> None:
+    back = {"effective_from": LATER + timedelta(days=30), "weekdays": "wed"}
+    assert len(book({}, IN_EURO | {"effective_from": LATER}, IN_EURO | back).rows) == 3
+    with pytest.raises(UsageError, match=r"prices\.2 and prices\.3 price 'pool' in EUR and USD"):
+        book({}, IN_EURO | {"effective_from": LATER}, back)

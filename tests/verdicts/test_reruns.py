@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.place import PRICE, SOURCE, Place, request
@@ -17,10 +15,6 @@ def settled(place: Place) -> Place:
     place.write("a.jsonl", VALLEY)
     assert place.valleywatch("run") == 0
     return place
-
-
-def index_of(place: Place) -> list[Any]:
-    return [row["revenue_index"] for row in place.rows("select revenue_index from valley_status order by hour_utc")]
 
 
 def test_a_changed_policy_judges_every_judged_day_again(settled: Place) -> None:
