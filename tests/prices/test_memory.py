@@ -73,7 +73,7 @@ def test_a_row_edited_in_place_is_told_and_changes_nothing_published(
 
 def test_a_day_is_repriced_when_somebody_asks_for_it(priced: Place) -> None:
     assert settle(priced, DEARER) == ((), (DAY,))
-    assert priced.valleywatch("run", "--day", "2026-11-28", "--reprice") == 0
+    judged(priced, SOURCE + DEARER)
     assert told(priced) == []
     rows = priced.rows("select distinct price_ratio, cached_per_mtok from valley_status")
     assert rows == [{"price_ratio": 0.9, "cached_per_mtok": 0.9}]
