@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import service_time
+from models.bathtub import trace, valley_of_mix
 from models.curve_fit import Target
 from models.uncertainty import index_interval
 from pipelines.times import to_hour
@@ -23,7 +24,7 @@ from pipelines.warehouse import Reader
 
 HELD = "held"
 BATHTUB_GRID = np.round(np.arange(0.0, 1.0, 0.005), 3)
-"""Hit rates at which the bathtub is evaluated."""
+"""Hit rates at which the bathtub is drawn; floor and exit are exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,26 +99,11 @@ def trace_bathtub(
     target: Target = "busy_s",
 ) -> Bathtub:
     """Return the bathtub of this very traffic: exact on its second moments, not a curve at its mean."""
-    x = moments.cached_tokens / moments.input_tokens
-    shares = [(to - x) / (1 - x) if to >= x and x < 1 else (to - x) / x for to in BATHTUB_GRID]
-    moved = [service_time.shift_misses_to_hits(moments, share) for share in shares]
-    index = np.array([service_time.revenue_index(law, there, price_ratio) for there in moved])
-    bounds = np.array([
-        index_interval(value, service_time.revenue_index_draws(draws, there, price_ratio), target)
-        for value, there in zip(index, moved, strict=True)
-    ])  # fmt: skip
+    laws = np.vstack([law.as_array(), draws])
+    index, *others = trace(laws, moments, price_ratio, BATHTUB_GRID)
+    spread = np.array(others).reshape(-1, BATHTUB_GRID.size)
+    bounds = np.array([index_interval(float(value), spread[:, at], target) for at, value in enumerate(index)])
     return Bathtub(BATHTUB_GRID, index, bounds[:, 0], bounds[:, 1])
-
-
-def floor_and_exit(bathtub: Bathtub) -> tuple[float | None, float | None, float | None]:
-    """Return floor hit rate, exit hit rate (None: it never recovers) and floor depth; all None without a valley."""
-    lowest = int(np.argmin(bathtub.index))
-    depth = 1.0 - float(bathtub.index[lowest])
-    if lowest == 0 or depth <= 0:
-        return None, None, None
-    recovered = np.flatnonzero(bathtub.index[lowest:] >= 1.0)
-    leaves = float(bathtub.hit_rate[lowest + recovered[0]]) if recovered.size else None
-    return float(bathtub.hit_rate[lowest]), leaves, depth
 
 
 def _verdict(
@@ -152,8 +138,12 @@ def _verdict(
         known |= {"estimator": curve["estimator"], "target": curve["target"]}
     if curve is not None and law is not None and bathtub is not None:
         known |= _worth(law, draws, moments_of(traffic), last["price_ratio"], curve["target"])
-        floor, leaves, depth = floor_and_exit(bathtub)
-        known |= {"floor_hit_rate": floor, "exit_hit_rate": leaves, "floor_depth": depth}
+        found = valley_of_mix(law, moments_of(traffic), last["price_ratio"])
+        known |= {
+            "floor_hit_rate": found and found.floor_hit_rate,
+            "exit_hit_rate": found and found.exit_hit_rate,
+            "floor_depth": found and found.floor_depth,
+        }
         known |= _lost(hours, last["currency"])
         known["lever"] = _lever(known, law, moments_of(traffic))
     return Verdict(**known)
