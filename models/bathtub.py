@@ -34,8 +34,8 @@ ROUNDING = 1e-12
 class MixValleys:
     """The valley of one traffic under many laws, shape (n_laws,) each; NaN where there is none.
 
-    floor_hit_rate: lowest point, in (0, 1]; 1 where the index falls all the way. exit_hit_rate: the first hit rate above
-    it with an index of 1; NaN too where even a full hit earns less than no cache does (`never_recovers`).
+    floor_hit_rate: lowest point, in (0, 1]; 1 where the index falls all the way. exit_hit_rate: the first hit rate
+    above it with an index of 1; NaN too where even a full hit earns less than no cache does (`never_recovers`).
     floor_depth: 1 - index at the floor.
     """
 
@@ -172,4 +172,4 @@ def _exit_above(side: _Side) -> Array:
     full, rises = side.excess_s()
     with np.errstate(divide="ignore", invalid="ignore"):
         root = -2 * full / (rises + np.sqrt(rises * rises + 4 * -side.b2 * full))
-    return np.where(full <= 0, root, np.nan)
+    return np.where((rises > 0) & (side.index(np.zeros_like(full)) >= 1), root, np.nan)

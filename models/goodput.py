@@ -2,10 +2,10 @@
 
 Belongs here: the gate, and what stays outside it. Does not belong here: what busy time costs (`service_time`).
 
-Without a gate, revenue per busy second pays for thrashing: an overloaded engine that answers after minutes sells as many
-tokens as it ever can. In public measurements of one model on eight cards, sixteen clients at 39 % hits and 14 s to first
-token "earned" 39 % more than eight at 97 % and 0.4 s. The gate needs times that were measured: it compares periods or
-configurations, it cannot say how fast the same traffic would have been answered without a cache.
+Without a gate, revenue per busy second pays for thrashing: an overloaded engine that answers after minutes sells as
+many tokens as it ever can. In public measurements of one model on eight cards, sixteen clients at 39 % hits and 14 s to
+first token "earned" 39 % more than eight at 97 % and 0.4 s. The gate needs times that were measured: it compares
+periods or configurations, it cannot say how fast the same traffic would have been answered without a cache.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class Goodput:
 def gate(revenue: Array, objective: Objective, *, ttft_s: Array, tpot_s: Array) -> Goodput:
     """Sort revenue by whether its request met the objective.
 
-    revenue: of each request, >= 0. ttft_s, tpot_s: its times [s], NaN = not known; all of shape (n,). A request known to
-    miss one time misses, whatever the other; a time that is asked for and not known leaves it unknown, never good. A
-    request of a single output token has no time per token: give 0.
+    revenue: of each request, >= 0. ttft_s, tpot_s: its times [s], NaN = not known; all of shape (n,). A request known
+    to miss one time misses, whatever the other; a time that is asked for and not known leaves it unknown, never good.
+    A request of a single output token has no time per token: give 0.
     """
     require(revenue >= 0, "revenue", revenue, rule=">= 0")
     is_missed = np.zeros(revenue.shape, dtype=bool)

@@ -3,8 +3,8 @@
 Belongs here: where each lever would have to be set, and the money of setting it. Does not belong here: what setting it
 costs, words.
 
-Every lever is pulled alone. Below an index of 1 its target is where the hits break even; where it cannot reach that, the
-best it can do. At or above 1 only repairs are listed, at their best: an upper bound of what is still to be had.
+Every lever is pulled alone. Below an index of 1 its target is where the hits break even; where it cannot reach that,
+the best it can do. At or above 1 only repairs are listed, at their best: an upper bound of what is still to be had.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from models.operating_point import Estimate, OperatingPoint, gain, gain_of_busy_
 from models.service_time import busy_s, busy_s_draws, busy_without_cache_s, busy_without_cache_s_draws
 from models.valley import Valley
 
-LeverName: TypeAlias = Literal[
-    "reach_exit", "lower_a", "reprice", "cut_fixed_cost", "cut_kv_load", "pack_tail_chunks"
-]
+LeverName: TypeAlias = Literal["reach_exit", "lower_a", "reprice", "cut_fixed_cost", "cut_kv_load", "pack_tail_chunks"]
 COLUMN = {"f": 0, "c": 1, "q": 2, "k": 3}
 PRICE_LADDER = (0.02, 0.05, 0.10, 0.20, 0.25, 0.50)
 """Price ratios that list prices cluster at, 2026-11: .02 to .5, most at .1 and .25."""
@@ -33,9 +31,9 @@ PRICE_LADDER = (0.02, 0.05, 0.10, 0.20, 0.25, 0.50)
 class Lever:
     """One thing that can be changed.
 
-    now, target: hit rate, slope of the mix, f [s], k [s/token], price ratio or f [s] again (pack_tail_chunks). breaks_even:
-    whether the target alone brings the index to 1 at least. index: at the target. gain: of the same busy seconds, in
-    the money of the operating point.
+    now, target: hit rate, slope of the mix, f [s], k [s/token], price ratio or f [s] again (pack_tail_chunks).
+    breaks_even: whether the target alone brings the index to 1 at least. index: at the target. gain: of the same busy
+    seconds, in the money of the operating point.
     """
 
     name: LeverName
@@ -151,4 +149,3 @@ def _with_coefficient(point: OperatingPoint, name: LeverName, coefficient: str, 
         # Whatever the cost really is, not having it loses nothing.
         gained = replace(gained, low=max(gained.low, 0.0))
     return Lever(name, now, target, index.value >= 1 - ROUNDING, index, gained)
-

@@ -20,14 +20,14 @@ from models.domain import Array, require, require_price_ratio
 from models.service_time import (
     ServiceTime,
     TrafficMoments,
+    busy_s,
     busy_s_draws,
     busy_without_cache_s,
-    busy_s,
     marginal_index_draws,
     revenue_index_draws,
 )
 from models.uncertainty import OWN_ERROR, index_interval, widened
-from models.valley import Valley, break_even_price_ratio, break_even_slope
+from models.valley import Valley, break_even_slope
 
 TOKENS_PER_PRICE = 1e6
 """Prices are per million tokens."""
@@ -47,7 +47,8 @@ class MixSlope:
     """The slope of the mix at its own hit rate, and its parts; slope = fixed_cost + attention + kv_load.
 
     The secant between no hits and the traffic as it is: tps_miss = tps0*(1 - slope*x) holds at x exactly, so the
-    article's closed forms for one hit rate (index, a_be, r_be) hold for the mix with this slope. With sums over requests
+    article's closed forms for one hit rate (index, a_be, r_be) hold for the mix with this slope. It reaches 1 where
+    loading a token costs what computing it does. With sums over requests
 
         slope = [ f*n + q*(ΣL² - ΣP²/x)/2 + k*ΣL ] / busy time
 
@@ -141,9 +142,16 @@ class OperatingPoint:
 
     @property
     def break_even_price_ratio(self) -> float | None:
-        """The price ratio at which the hits of this mix neither earn nor lose; None without hits or without misses."""
-        slope = self.mix_slope
-        return None if slope is None or self.hit_rate >= 1 else break_even_price_ratio(self.hit_rate, slope.slope)
+        """The price ratio at which the hits of this mix neither earn nor lose; None without hits.
+
+        (ΣL * busy / busy without a cache - ΣM) / ΣP: the closed form of `valley` at the slope of the mix, and also
+        where that is 1 or more. Above 1 no discount at all is small enough; below 0 the hits earn at every price.
+        """
+        old = self.moments
+        if old.cached_tokens == 0:
+            return None
+        paid = old.input_tokens * busy_s(self.law, old) / busy_without_cache_s(self.law, old)
+        return (paid - old.miss_tokens) / old.cached_tokens
 
     @property
     def break_even_slope(self) -> float | None:

@@ -116,8 +116,8 @@ def shapley(factors: tuple[Factor, ...], value: Callable[[frozenset[Factor]], fl
 def pooled_law(laws: Array, traffic: list[TrafficMoments]) -> ServiceTime:
     """The one law that gives the pooled traffic the same busy time, feature by feature.
 
-    laws: shape (n, 4), columns f, c, q, k; traffic: n groups, each served under its law. A coefficient is the mean of the
-    laws' weighted by what it is multiplied with; the plain mean where there was nothing to multiply.
+    laws: shape (n, 4), columns f, c, q, k; traffic: n groups, each served under its law. A coefficient is the mean of
+    the laws' weighted by what it is multiplied with; the plain mean where there was nothing to multiply.
     """
     require(len(laws) == len(traffic) > 0, "laws", len(laws), rule="as many as groups of traffic, one at least")
     if (laws == laws[0]).all():

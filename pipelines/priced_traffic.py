@@ -111,24 +111,23 @@ def operating_point(reader: Reader, traffic: PricedTraffic) -> OperatingPoint:
     """Return the traffic under the curve of its last day; raise CannotTellError where that must not be trusted."""
     stretch = traffic.stretch
     day_index = stretch.last_hour // HOURS_PER_DAY
-    (curve, *_) = reader.rows(
+    curves = reader.rows(
         "report/curves_of_days", deployment=stretch.deployment, first_day=day_index, last_day=day_index
-    ) or [None]
-    law = _trusted_law(stretch, curve)
+    )
+    law = _trusted_law(stretch, curves[0] if curves else None)
     draws = [
         (row["f"], row["c"], row["q"], row["k"])
         for row in reader.rows("report/draws_of_day", deployment=stretch.deployment, day_index=day_index)
     ]
     if traffic.cached_per_mtok > traffic.input_per_mtok:
         raise stretch.cannot_tell("prices_crossed")
-    assert curve is not None
     return OperatingPoint(
         law=law,
         draws=np.array(draws, dtype=np.float64).reshape(-1, 4),
         moments=traffic.moments,
         price_ratio=traffic.cached_per_mtok / traffic.input_per_mtok,
         input_per_mtok=traffic.input_per_mtok,
-        target=curve["target"],
+        target=curves[0]["target"],
     )
 
 

@@ -5,10 +5,11 @@ Belongs here: names, units and how each number is shown. Does not belong here: h
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeAlias
 
-from models.levers import Lever, Rung
+from models.levers import Lever, LeverName, Rung
 from models.operating_point import Estimate, OperatingPoint
 from models.what_if import Change, Outlook
 from pipelines.display import index, money, number, share
@@ -16,8 +17,8 @@ from pipelines.priced_traffic import PricedTraffic
 from pipelines.times import to_hour
 from pipelines.words import lever_words
 
-Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
-_SHOWN = {
+Table: TypeAlias = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
+_SHOWN: dict[LeverName, Callable[[float], str]] = {
     "reach_exit": share,
     "lower_a": number,
     "reprice": number,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
@@ -131,7 +131,7 @@ def _print_change(traffic: PricedTraffic, point: OperatingPoint, change: Change,
                 "change": result.change_fields(change),
                 "before": result.outlook_fields(before),
                 "after": result.outlook_fields(after),
-                "gain": result.asdict(gained),
+                "gain": asdict(gained),
             }
         )
         return
