@@ -19,7 +19,7 @@ from models.waterfall import Period, pooled_law
 from pipelines.display import shown
 from pipelines.errors import CannotTellError, UsageError
 from pipelines.settings import nearest
-from pipelines.times import HOURS_PER_DAY, hour_text
+from pipelines.times import HOURS_PER_DAY, US_PER_HOUR, hour_text
 from pipelines.verdicts import moments_of
 from pipelines.warehouse import Reader
 from pipelines.words import because
@@ -109,12 +109,9 @@ def priced_traffic(reader: Reader, stretch: Stretch) -> PricedTraffic:
 
 def operating_point(reader: Reader, traffic: PricedTraffic) -> OperatingPoint:
     """Return the traffic under the curve of its last day; raise CannotTellError where that must not be trusted."""
-    stretch = traffic.stretch
+    stretch, curve = traffic.stretch, _last_curve(reader, traffic)
+    law = _trusted_law(stretch, curve)
     day_index = stretch.last_hour // HOURS_PER_DAY
-    curves = reader.rows(
-        "report/curves_of_days", deployment=stretch.deployment, first_day=day_index, last_day=day_index
-    )
-    law = _trusted_law(stretch, curves[0] if curves else None)
     draws = [
         (row["f"], row["c"], row["q"], row["k"])
         for row in reader.rows("report/draws_of_day", deployment=stretch.deployment, day_index=day_index)
@@ -127,8 +124,23 @@ def operating_point(reader: Reader, traffic: PricedTraffic) -> OperatingPoint:
         moments=traffic.moments,
         price_ratio=traffic.cached_per_mtok / traffic.input_per_mtok,
         input_per_mtok=traffic.input_per_mtok,
-        target=curves[0]["target"],
+        target=curve["target"],
     )
+
+
+def chunk_fill(reader: Reader, traffic: PricedTraffic) -> float | None:
+    """Return how full the chunks of the last day's curve were, in (0, 1]; None where it has no chunk size."""
+    stretch, curve = traffic.stretch, _last_curve(reader, traffic)
+    if not curve or curve["chunk_tokens"] is None:
+        return None
+    (sums,) = reader.rows(
+        "report/chunk_steps",
+        deployment=stretch.deployment,
+        from_us=stretch.first_hour * US_PER_HOUR,
+        to_us=(stretch.last_hour + 1) * US_PER_HOUR,
+        chunk_tokens=curve["chunk_tokens"],
+    )
+    return sums["miss_tokens"] / (curve["chunk_tokens"] * sums["steps"]) if sums["miss_tokens"] else None
 
 
 def period(reader: Reader, traffic: PricedTraffic) -> Period:
@@ -138,7 +150,7 @@ def period(reader: Reader, traffic: PricedTraffic) -> Period:
     by_day: dict[int, list[dict[str, Any]]] = {}
     for row in traffic.hours:
         by_day.setdefault(row["hour_index"] // HOURS_PER_DAY, []).append(row)
-    laws = np.array([_trusted_law(stretch, curves.get(day)).as_array() for day in by_day])
+    laws = np.array([_trusted_law(stretch, curves.get(day, {})).as_array() for day in by_day])
     priced = {row["hour_index"] for row in traffic.hours}
     busy = [row for row in reader.rows("report/busy_hours", **stretch.hours) if row["hour_index"] in priced]
     began = [(curves[row["hour_index"] // HOURS_PER_DAY]["overhead_s"] or 0.0, row["n_periods"]) for row in busy]
@@ -173,8 +185,15 @@ def _mean(weighted: list[tuple[float, float]]) -> float:
     return fsum(value * weight for value, weight in weighted) / total if total else 0.0
 
 
-def _trusted_law(stretch: Stretch, curve: dict[str, Any] | None) -> ServiceTime:
-    if curve is None:
+def _last_curve(reader: Reader, traffic: PricedTraffic) -> dict[str, Any]:
+    """Return the curve of the stretch's last day, empty where there is none."""
+    day = traffic.stretch.last_hour // HOURS_PER_DAY
+    curves = reader.rows("report/curves_of_days", deployment=traffic.stretch.deployment, first_day=day, last_day=day)
+    return curves[0] if curves else {}
+
+
+def _trusted_law(stretch: Stretch, curve: dict[str, Any]) -> ServiceTime:
+    if not curve:
         raise stretch.cannot_tell("no_curve")
     if not curve["trustworthy"]:
         raise stretch.cannot_tell(*filter(None, curve["reasons"].split(",")))

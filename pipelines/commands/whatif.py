@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
-from models.levers import levers, price_ladder
+from models.levers import Lever, levers, price_ladder
 from models.operating_point import OperatingPoint
 from models.what_if import Change, outlook, what_if
 from pipelines import whatif_result as result
 from pipelines.commands.options import add_config, add_json, utc_date
 from pipelines.commands.output import write_json, write_table
 from pipelines.errors import CannotTellError, UsageError
-from pipelines.priced_traffic import PricedTraffic, Stretch, last_24_hours, operating_point, priced_traffic
+from pipelines.priced_traffic import PricedTraffic, Stretch, chunk_fill, last_24_hours, operating_point, priced_traffic
 from pipelines.settings import load_settings
 from pipelines.times import HOURS_PER_DAY, to_day_index
 from pipelines.warehouse import Reader, Warehouse
@@ -69,12 +69,13 @@ def execute(options: argparse.Namespace) -> int:
         try:
             traffic = priced_traffic(reader, _stretch(reader, options))
             point = operating_point(reader, traffic)
+            fill = chunk_fill(reader, traffic)
         except CannotTellError as error:
             if options.json:
                 write_json({"deployment": options.deployment, "reasons": error.reasons})
             raise
     if change == Change():
-        _print_levers(traffic, point, as_json=options.json)
+        _print_levers(traffic, point, levers(point, chunk_fill=fill), as_json=options.json)
     else:
         _print_change(traffic, point, change, as_json=options.json)
     return 0
@@ -100,8 +101,8 @@ def _stretch(reader: Reader, options: argparse.Namespace) -> Stretch:
     return Stretch(options.deployment, first_hour, first_hour + HOURS_PER_DAY - 1)
 
 
-def _print_levers(traffic: PricedTraffic, point: OperatingPoint, *, as_json: bool) -> None:
-    found, rungs, now = levers(point), price_ladder(point), outlook(point)
+def _print_levers(traffic: PricedTraffic, point: OperatingPoint, found: tuple[Lever, ...], *, as_json: bool) -> None:
+    rungs, now = price_ladder(point), outlook(point)
     if as_json:
         write_json(
             result.traffic_fields(traffic, point)

@@ -12,6 +12,7 @@ select
   q,
   k,
   overhead_s,
+  chunk_tokens,
   trustworthy,
   reasons
 from mart.throughput_curve
