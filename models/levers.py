@@ -58,7 +58,7 @@ def levers(point: OperatingPoint, *, chunk_fill: float | None = None) -> tuple[L
     """The levers of an operating point, ranked by gain; of equal gains, the least relative change first.
 
     chunk_fill: how full the chunks of an engine that does not pack are, ΣM / (C * Σceil(M/C)), in (0, 1]; None where no
-    chunk size is known. Packing them would bring f to f * chunk_fill.
+    chunk size is known. Packing brings f to f * chunk_fill at best: chunks fill only while requests wait.
     """
     found = [_cut(point, "cut_fixed_cost", "f"), _cut(point, "cut_kv_load", "k")]
     if point.index.value < 1:

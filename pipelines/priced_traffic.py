@@ -73,6 +73,19 @@ class PricedTraffic:
     n_unpriced_hours: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Situation:
+    """Priced traffic under its curve.
+
+    chunk_fill: as `models.levers` takes it. measured: the hit rates between which 90 % of the curve's measurements lie.
+    """
+
+    traffic: PricedTraffic
+    point: OperatingPoint
+    chunk_fill: float | None
+    measured: tuple[float, float]
+
+
 def last_24_hours(reader: Reader, deployment: str) -> Stretch:
     """Return the stretch that `status` speaks of: up to the newest hour with traffic."""
     known = {row["deployment"]: row["last_hour"] for row in reader.rows("report/known_deployments")}
@@ -107,18 +120,20 @@ def priced_traffic(reader: Reader, stretch: Stretch) -> PricedTraffic:
     )
 
 
-def operating_point(reader: Reader, traffic: PricedTraffic) -> OperatingPoint:
-    """Return the traffic under the curve of its last day; raise CannotTellError where that must not be trusted."""
-    stretch, curve = traffic.stretch, _last_curve(reader, traffic)
+def situation(reader: Reader, stretch: Stretch) -> Situation:
+    """Return a stretch under the curve of its last day; raise CannotTellError where that must not be trusted."""
+    traffic = priced_traffic(reader, stretch)
+    day = stretch.last_hour // HOURS_PER_DAY
+    curves = reader.rows("report/curves_of_days", deployment=stretch.deployment, first_day=day, last_day=day)
+    curve = curves[0] if curves else {}
     law = _trusted_law(stretch, curve)
-    day_index = stretch.last_hour // HOURS_PER_DAY
     draws = [
         (row["f"], row["c"], row["q"], row["k"])
-        for row in reader.rows("report/draws_of_day", deployment=stretch.deployment, day_index=day_index)
+        for row in reader.rows("report/draws_of_day", deployment=stretch.deployment, day_index=day)
     ]
     if traffic.cached_per_mtok > traffic.input_per_mtok:
         raise stretch.cannot_tell("prices_crossed")
-    return OperatingPoint(
+    point = OperatingPoint(
         law=law,
         draws=np.array(draws, dtype=np.float64).reshape(-1, 4),
         moments=traffic.moments,
@@ -126,21 +141,8 @@ def operating_point(reader: Reader, traffic: PricedTraffic) -> OperatingPoint:
         input_per_mtok=traffic.input_per_mtok,
         target=curve["target"],
     )
-
-
-def chunk_fill(reader: Reader, traffic: PricedTraffic) -> float | None:
-    """Return how full the chunks of the last day's curve were, in (0, 1]; None where it has no chunk size."""
-    stretch, curve = traffic.stretch, _last_curve(reader, traffic)
-    if not curve or curve["chunk_tokens"] is None:
-        return None
-    (sums,) = reader.rows(
-        "report/chunk_steps",
-        deployment=stretch.deployment,
-        from_us=stretch.first_hour * US_PER_HOUR,
-        to_us=(stretch.last_hour + 1) * US_PER_HOUR,
-        chunk_tokens=curve["chunk_tokens"],
-    )
-    return sums["miss_tokens"] / (curve["chunk_tokens"] * sums["steps"]) if sums["miss_tokens"] else None
+    fill = None if curve["chunk_tokens"] is None else _chunk_fill(reader, stretch, curve["chunk_tokens"])
+    return Situation(traffic, point, fill, (curve["x_low"], curve["x_high"]))
 
 
 def period(reader: Reader, traffic: PricedTraffic) -> Period:
@@ -185,11 +187,16 @@ def _mean(weighted: list[tuple[float, float]]) -> float:
     return fsum(value * weight for value, weight in weighted) / total if total else 0.0
 
 
-def _last_curve(reader: Reader, traffic: PricedTraffic) -> dict[str, Any]:
-    """Return the curve of the stretch's last day, empty where there is none."""
-    day = traffic.stretch.last_hour // HOURS_PER_DAY
-    curves = reader.rows("report/curves_of_days", deployment=traffic.stretch.deployment, first_day=day, last_day=day)
-    return curves[0] if curves else {}
+def _chunk_fill(reader: Reader, stretch: Stretch, chunk_tokens: int) -> float | None:
+    """Return how full the chunks of the stretch's requests are, in (0, 1]; None where nothing was computed."""
+    (sums,) = reader.rows(
+        "report/chunk_steps",
+        deployment=stretch.deployment,
+        from_us=stretch.first_hour * US_PER_HOUR,
+        to_us=(stretch.last_hour + 1) * US_PER_HOUR,
+        chunk_tokens=chunk_tokens,
+    )
+    return sums["miss_tokens"] / (chunk_tokens * sums["steps"]) if sums["miss_tokens"] else None
 
 
 def _trusted_law(stretch: Stretch, curve: dict[str, Any]) -> ServiceTime:

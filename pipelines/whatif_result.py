@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 
 from models.levers import Lever, LeverName, Rung
 from models.operating_point import Estimate, OperatingPoint
-from models.what_if import Change, Outlook
+from models.what_if import Outlook
 from pipelines.display import index, money, number, share
-from pipelines.priced_traffic import PricedTraffic
+from pipelines.priced_traffic import PricedTraffic, Situation
 from pipelines.times import to_hour
 from pipelines.words import lever_words
 
@@ -28,8 +28,9 @@ _SHOWN: dict[LeverName, Callable[[float], str]] = {
 }
 
 
-def traffic_fields(traffic: PricedTraffic, point: OperatingPoint) -> dict[str, Any]:
+def situation_fields(found: Situation) -> dict[str, Any]:
     """Say what the answer is about: the hours (UTC, the last one exclusive), the traffic, its prices, its slope."""
+    traffic, point = found.traffic, found.point
     slope = point.mix_slope
     return {
         "deployment": traffic.stretch.deployment,
@@ -44,6 +45,7 @@ def traffic_fields(traffic: PricedTraffic, point: OperatingPoint) -> dict[str, A
         "break_even_slope": point.break_even_slope,
         "break_even_price_ratio": point.break_even_price_ratio,
         "marginal_point": asdict(point.marginal_point),
+        "measured_hit_rates": found.measured,
     }
 
 
@@ -68,16 +70,6 @@ def outlook_fields(seen: Outlook) -> dict[str, Any]:
     }
 
 
-def change_fields(change: Change) -> dict[str, float]:
-    """Return what was asked to be another."""
-    return {name: value for name, value in asdict(change).items() if value is not None}
-
-
-def lever_fields(lever: Lever) -> dict[str, Any]:
-    """Return one lever; now and target are in the lever's own unit: hit rate, 1, s, s/token."""
-    return asdict(lever)
-
-
 def rung_fields(rung: Rung) -> dict[str, Any]:
     """Return one price ratio of the ladder."""
     valley = rung.valley
@@ -97,6 +89,18 @@ def heading(traffic: PricedTraffic) -> str:
         f"{traffic.stretch}{left_out}: {int(traffic.moments.n_requests):,} requests at "
         f"{number(traffic.input_per_mtok)} {traffic.currency} per million computed and "
         f"{number(traffic.cached_per_mtok)} {traffic.currency} per million cached tokens"
+    )
+
+
+def extrapolation(found: Situation, hit_rates: Sequence[float]) -> str | None:
+    """Warn of hit rates at which the curve was not measured; None where there are none."""
+    low, high = found.measured
+    outside = [x for x in hit_rates if not low <= x <= high]
+    if not outside:
+        return None
+    return (
+        f"note: the curve was measured between hit rates of {share(low)} and {share(high)}; "
+        f"what is said of {', '.join(share(x) for x in outside)} is extrapolated"
     )
 
 

@@ -8,14 +8,13 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
-from models.levers import Lever, levers, price_ladder
-from models.operating_point import OperatingPoint
+from models.levers import levers, price_ladder
 from models.what_if import Change, outlook, what_if
 from pipelines import whatif_result as result
 from pipelines.commands.options import add_config, add_json, utc_date
-from pipelines.commands.output import write_json, write_table
+from pipelines.commands.output import tell, write_json, write_table
 from pipelines.errors import CannotTellError, UsageError
-from pipelines.priced_traffic import PricedTraffic, Stretch, chunk_fill, last_24_hours, operating_point, priced_traffic
+from pipelines.priced_traffic import Situation, Stretch, last_24_hours, situation
 from pipelines.settings import load_settings
 from pipelines.times import HOURS_PER_DAY, to_day_index
 from pipelines.warehouse import Reader, Warehouse
@@ -67,17 +66,15 @@ def execute(options: argparse.Namespace) -> int:
     settings = load_settings(options.config)
     with Warehouse(settings.warehouse_folder).reader() as reader:
         try:
-            traffic = priced_traffic(reader, _stretch(reader, options))
-            point = operating_point(reader, traffic)
-            fill = chunk_fill(reader, traffic)
+            found = situation(reader, _stretch(reader, options))
         except CannotTellError as error:
             if options.json:
                 write_json({"deployment": options.deployment, "reasons": error.reasons})
             raise
     if change == Change():
-        _print_levers(traffic, point, levers(point, chunk_fill=fill), as_json=options.json)
+        _print_levers(found, as_json=options.json)
     else:
-        _print_change(traffic, point, change, as_json=options.json)
+        _print_change(found, change, as_json=options.json)
     return 0
 
 
@@ -101,40 +98,48 @@ def _stretch(reader: Reader, options: argparse.Namespace) -> Stretch:
     return Stretch(options.deployment, first_hour, first_hour + HOURS_PER_DAY - 1)
 
 
-def _print_levers(traffic: PricedTraffic, point: OperatingPoint, found: tuple[Lever, ...], *, as_json: bool) -> None:
-    rungs, now = price_ladder(point), outlook(point)
+def _print_levers(found: Situation, *, as_json: bool) -> None:
+    point, currency = found.point, found.traffic.currency
+    ranked, rungs, now = levers(point, chunk_fill=found.chunk_fill), price_ladder(point), outlook(point)
+    _warn(found, [lever.target for lever in ranked if lever.name == "reach_exit"])
     if as_json:
         write_json(
-            result.traffic_fields(traffic, point)
+            result.situation_fields(found)
             | {
                 "before": result.outlook_fields(now),
-                "levers": [result.lever_fields(lever) for lever in found],
+                "levers": [asdict(lever) for lever in ranked],
                 "price_ladder": [result.rung_fields(rung) for rung in rungs],
             }
         )
         return
-    print("\n".join([result.heading(traffic), *result.standing(now, point, traffic.currency), ""]))
-    write_table(*result.lever_table(found, traffic.currency))
+    print("\n".join([result.heading(found.traffic), *result.standing(now, point, currency), ""]))
+    write_table(*result.lever_table(ranked, currency))
     print()
-    write_table(*result.ladder_table(rungs, traffic.currency))
+    write_table(*result.ladder_table(rungs, currency))
 
 
-def _print_change(traffic: PricedTraffic, point: OperatingPoint, change: Change, *, as_json: bool) -> None:
-    before = outlook(point)
+def _print_change(found: Situation, change: Change, *, as_json: bool) -> None:
+    before = outlook(found.point)
     try:
-        after, gained = what_if(point, change)
+        after, gained = what_if(found.point, change)
     except ValueError as error:
         raise UsageError(f"this change cannot be made: {error}") from None
+    _warn(found, [] if change.hit_rate is None or change.slope is not None else [change.hit_rate])
     if as_json:
         write_json(
-            result.traffic_fields(traffic, point)
+            result.situation_fields(found)
             | {
-                "change": result.change_fields(change),
+                "change": {name: value for name, value in asdict(change).items() if value is not None},
                 "before": result.outlook_fields(before),
                 "after": result.outlook_fields(after),
                 "gain": asdict(gained),
             }
         )
         return
-    print(f"{result.heading(traffic)}\n")
-    write_table(*result.comparison_table(before, after, gained, traffic.currency))
+    print(f"{result.heading(found.traffic)}\n")
+    write_table(*result.comparison_table(before, after, gained, found.traffic.currency))
+
+
+def _warn(found: Situation, hit_rates: list[float]) -> None:
+    if warning := result.extrapolation(found, hit_rates):
+        tell(warning)

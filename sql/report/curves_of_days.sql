@@ -13,6 +13,8 @@ select
   k,
   overhead_s,
   chunk_tokens,
+  x_low,
+  x_high,
   trustworthy,
   reasons
 from mart.throughput_curve
