@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import service_time
-from models.bathtub import trace, valley_of_mix
+from models.bathtub import trace
 from models.curve_fit import Target
+from models.operating_point import OperatingPoint
 from models.uncertainty import index_interval
 from pipelines.times import to_hour
 from pipelines.verdict import Verdict
@@ -137,15 +138,12 @@ def _verdict(
     if curve is not None:
         known |= {"estimator": curve["estimator"], "target": curve["target"]}
     if curve is not None and law is not None and bathtub is not None:
-        known |= _worth(law, draws, moments_of(traffic), last["price_ratio"], curve["target"])
-        found = valley_of_mix(law, moments_of(traffic), last["price_ratio"])
-        known |= {
-            "floor_hit_rate": found and found.floor_hit_rate,
-            "exit_hit_rate": found and found.exit_hit_rate,
-            "floor_depth": found and found.floor_depth,
-        }
+        point = OperatingPoint(
+            law, draws, moments_of(traffic), last["price_ratio"], last["input_per_mtok"], curve["target"]
+        )
+        known |= _worth(point)
         known |= _lost(hours, last["currency"])
-        known["lever"] = _lever(known, law, moments_of(traffic))
+        known["lever"] = _lever(point)
     return Verdict(**known)
 
 
@@ -156,31 +154,25 @@ def _lost(hours: list[dict[str, Any]], currency: str) -> dict[str, Any]:
     return {"lost_24h": math.fsum(said) if said else None, "lost_hours": len(said), "traffic_hours": len(hours)}
 
 
-def _worth(
-    law: service_time.ServiceTime,
-    draws: NDArray[np.float64],
-    moments: service_time.TrafficMoments,
-    price_ratio: float,
-    target: Target,
-) -> dict[str, Any]:
-    index = service_time.revenue_index(law, moments, price_ratio)
-    low, high = index_interval(index, service_time.revenue_index_draws(draws, moments, price_ratio), target)
-    slope = service_time.marginal_index(law, moments, price_ratio)
+def _worth(point: OperatingPoint) -> dict[str, Any]:
+    index, found = point.index, point.valley
     return {
-        "revenue_index": index,
-        "index_low": low,
-        "index_high": high,
-        "side": "descending" if slope < 0 else "ascending",
+        "revenue_index": index.value,
+        "index_low": index.low,
+        "index_high": index.high,
+        "side": "descending" if point.marginal_point.value < 0 else "ascending",
+        "floor_hit_rate": found and found.floor_hit_rate,
+        "exit_hit_rate": found and found.exit_hit_rate,
+        "floor_depth": found and found.floor_depth,
     }
 
 
-def _lever(known: dict[str, Any], law: service_time.ServiceTime, moments: service_time.TrafficMoments) -> str | None:
+def _lever(point: OperatingPoint) -> str | None:
     """Say what would bring the index back to 1: a hit rate, or a price; None where it is there already."""
-    if known["revenue_index"] >= 1 or moments.cached_tokens == 0:
+    break_even, found = point.break_even_price_ratio, point.valley
+    if point.index.value >= 1 or break_even is None:
         return None
-    busy_share_left = service_time.busy_s(law, moments) / service_time.busy_without_cache_s(law, moments)
-    break_even = (moments.input_tokens * busy_share_left - moments.miss_tokens) / moments.cached_tokens
-    price = f"sell cached tokens at {break_even:.1%} of a computed one instead of {known['price_ratio']:.1%}"
-    if known["exit_hit_rate"] is None:
+    price = f"sell cached tokens at {break_even:.1%} of a computed one instead of {point.price_ratio:.1%}"
+    if found is None or found.exit_hit_rate is None:
         return price
-    return f"raise the hit rate to {known['exit_hit_rate']:.1%}, or {price}"
+    return f"raise the hit rate to {found.exit_hit_rate:.1%}, or {price}"

@@ -139,6 +139,17 @@ def test_packing_is_a_lever_where_the_curve_has_a_chunk_size(
     assert packed["gain"]["value"] > 0
 
 
+def test_a_hit_rate_that_was_never_measured_is_said_to_be_extrapolated(
+    fleet_warehouse: FleetWarehouse, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = fleet_warehouse.place
+    low, high = asked(place, capsys, "whatif", VALLEY)["measured_hit_rates"]
+    for x, is_told in ((low - 0.01, True), (low + 0.01, False), (high - 0.01, False), ((1 + high) / 2, True)):
+        capsys.readouterr()
+        assert place.valleywatch("whatif", VALLEY, "--hit-rate", str(x)) == 0
+        assert ("is extrapolated" in capsys.readouterr().err) is is_told
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -13,7 +13,7 @@ from pipelines.cli import main
 from tests.conftest import REPO, FleetWarehouse
 
 DOC = (REPO / "docs" / "money.md").read_text()
-STEPS = re.findall(r"```console\n\$ (.*)\n(.*?)```", DOC, re.DOTALL)
+STEPS = re.findall(r"```console\n\$ ([^\n]*)\n(.*?)```", DOC, re.DOTALL)
 
 
 @pytest.mark.parametrize(("command", "shown"), STEPS, ids=[command for command, _ in STEPS])
