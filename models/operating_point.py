@@ -14,7 +14,7 @@ from math import isfinite
 
 import numpy as np
 
-from models.bathtub import valley_of_mix
+from models.bathtub import valley_of_mix, valleys_of_mix
 from models.curve_fit import Target
 from models.domain import Array, require, require_price_ratio
 from models.service_time import (
@@ -122,6 +122,12 @@ class OperatingPoint:
         return valley_of_mix(self.law, self.moments, self.price_ratio)
 
     @property
+    def p_no_exit(self) -> float:
+        """Probability that this traffic has a valley which no hit rate leads out of: the share of the draws."""
+        draws = self.laws[1:] if len(self.draws) else self.laws
+        return float(valleys_of_mix(draws, self.moments, self.price_ratio).never_recovers.mean())
+
+    @property
     def marginal_point(self) -> Estimate:
         """What one more point of hit rate (.01) earns in the same busy seconds, at first order; negative: it loses."""
         slopes = marginal_index_draws(self.laws, self.moments, self.price_ratio)
@@ -157,11 +163,6 @@ class OperatingPoint:
     def break_even_slope(self) -> float | None:
         """The slope of the mix at which its hits neither earn nor lose; None without misses."""
         return None if self.hit_rate >= 1 else break_even_slope(self.hit_rate, self.price_ratio)
-
-    @property
-    def tps0(self) -> float:
-        """Computed tokens per busy second of the same requests without a cache [tokens/s]."""
-        return self.moments.input_tokens / busy_without_cache_s(self.law, self.moments)
 
 
 def gain(before: OperatingPoint, after: OperatingPoint) -> Estimate:

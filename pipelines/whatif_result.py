@@ -45,6 +45,7 @@ def situation_fields(found: Situation) -> dict[str, Any]:
         "break_even_slope": point.break_even_slope,
         "break_even_price_ratio": point.break_even_price_ratio,
         "marginal_point": asdict(point.marginal_point),
+        "p_no_exit": point.p_no_exit,
         "measured_hit_rates": found.measured,
     }
 

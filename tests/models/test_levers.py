@@ -39,11 +39,12 @@ def test_the_slope_of_the_mix_makes_the_closed_forms_exact(law, mix, r):
     slope, x = here.mix_slope, here.hit_rate
     assert slope.slope == pytest.approx(slope.fixed_cost + slope.attention + slope.kv_load)
     index = index_by_request(law, mix, r)
+    tps0 = sum(m + p for m, p in mix) / busy(law, [(m + p, 0) for m, p in mix])
     if slope.slope < 1:
         assert valley.revenue_index(x, slope.slope, r) == pytest.approx(index, rel=1e-9)
         closed = valley.break_even_price_ratio(x, slope.slope)
         assert here.break_even_price_ratio == pytest.approx(closed, rel=1e-7, abs=1e-9)
-    assert here.tps0 * (1 - slope.slope * x) == pytest.approx(sum(m for m, _ in mix) / busy(law, mix), rel=1e-9)
+    assert tps0 * (1 - slope.slope * x) == pytest.approx(sum(m for m, _ in mix) / busy(law, mix), rel=1e-9)
     if 0 <= here.break_even_price_ratio <= 1:
         assert index_by_request(law, mix, here.break_even_price_ratio) == pytest.approx(1, rel=1e-9)
 
@@ -128,6 +129,18 @@ def test_where_the_hits_earn_only_repairs_are_left() -> None:
     found = levers(point(r=0.9))
     assert {lever.name for lever in found} == {"cut_fixed_cost", "cut_kv_load"}
     assert all(lever.target == 0 and lever.gain.value > 0 for lever in found)
+
+
+def test_the_probability_of_no_exit_is_the_share_of_the_draws_that_have_none() -> None:
+    assert point(r=0.3).p_no_exit == 0
+    assert point(replace(LAW, k=2e-5), r=0.02).p_no_exit == 1
+    whole = [(m + p, 0) for m, p in EVEN]
+    just = (0.1 * busy(LAW, whole) - LAW.f * len(EVEN)) / sum(m for m, _ in whole)
+    unsure = point(replace(LAW, k=just), r=0.1, spread=0.2)
+    alone = [replace(unsure, law=ServiceTime(*law.tolist())).valley for law in np.abs(unsure.draws)]
+    expected = np.mean([valley is not None and valley.exit_hit_rate is None for valley in alone])
+    assert unsure.p_no_exit == pytest.approx(expected)
+    assert 0 < expected < 1
 
 
 def test_without_an_exit_no_hit_rate_is_promised() -> None:
