@@ -7,10 +7,10 @@ The hit rate moves along one path through the traffic as it is (`shift_misses_to
 the share t of its hits, upwards the share m of its misses. On either side earnings are linear in the share and busy
 time is quadratic, so the index is
 
-    R(s) = (e0 + e1*s) * w / (b0 + b1*s + b2*s²)        b2 <= 0, w = busy time without a cache / ΣL
+    R(s) = (e0 + e1*s) * w / (b0 + b1*s + b2*s²)        b2 <= 0, w = busy time without a cache / earnings without one
 
-    hits kept, s = t:    e = ΣL, -(1-r)ΣP      b = f*n + c*ΣL + q*ΣL²/2, -(c-k)ΣP, -q*ΣP²/2
-    misses kept, s = m:  e = r*ΣL, (1-r)ΣM     b = f*n + k*ΣL, (c-k)ΣM + q*ΣML, -q*ΣM²/2
+    hits kept, s = t:    b = f*n + c*ΣL + q*ΣL²/2, -(c-k)ΣP, -q*ΣP²/2     e from no cache to what is earned now
+    misses kept, s = m:  b = f*n + k*ΣL, (c-k)ΣM + q*ΣML, -q*ΣM²/2        e from a full cache to what is earned now
 
 The sign of dR/ds is that of a polynomial which rises in s wherever something is earned: each side has one minimum at
 most, and floor and exit are roots of quadratics. Where the two sides meet the index may have a kink.
@@ -28,6 +28,25 @@ from models.valley import Valley
 
 ROUNDING = 1e-12
 """A depth below this is arithmetic, not a valley."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earnings:
+    """What a traffic earns, in any unit, >= 0: all of it computed, as it is, and all of it cached.
+
+    Sums of money where its requests were sold at several prices; at one price all that matters is their ratio.
+    """
+
+    without_cache: float
+    now: float
+    all_cached: float
+
+    @classmethod
+    def at_ratio(cls, moments: TrafficMoments, price_ratio: float) -> Earnings:
+        """In units of the price of a computed token."""
+        require_price_ratio(price_ratio)
+        total = moments.input_tokens
+        return cls(total, moments.miss_tokens + price_ratio * moments.cached_tokens, price_ratio * total)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,13 +101,13 @@ class _Side:
         return self.b0 - self.e0 * self.w, self.b1 - self.e1 * self.w
 
 
-def valleys_of_mix(coefficients: Array, moments: TrafficMoments, price_ratio: float) -> MixValleys:
+def valleys_of_mix(coefficients: Array, moments: TrafficMoments, sold: float | Earnings) -> MixValleys:
     """Floor, exit and depth of the traffic's own bathtub under many laws.
 
-    coefficients: shape (n_laws, 4), columns f, c, q, k, none all zero. Raises ValueError for empty traffic and for
-    ratios outside [0, 1].
+    coefficients: shape (n_laws, 4), columns f, c, q, k, none all zero. sold: the price ratio, in [0, 1], or what the
+    traffic earns where it has several. Raises ValueError for empty traffic and for ratios outside [0, 1].
     """
-    below, above = _sides(coefficients, moments, price_ratio)
+    below, above = _sides(coefficients, moments, sold)
     kept_hits, kept_misses = below.lowest(), above.lowest()
     low, high = below.index(kept_hits), above.index(kept_misses)
     x = moments.cached_tokens / moments.input_tokens
@@ -106,20 +125,20 @@ def valleys_of_mix(coefficients: Array, moments: TrafficMoments, price_ratio: fl
     )
 
 
-def valley_of_mix(law: ServiceTime, moments: TrafficMoments, price_ratio: float) -> Valley | None:
+def valley_of_mix(law: ServiceTime, moments: TrafficMoments, sold: float | Earnings) -> Valley | None:
     """The same under one law; None where no hit rate earns less than no cache does."""
-    found = valleys_of_mix(law.as_array()[np.newaxis], moments, price_ratio)
+    found = valleys_of_mix(law.as_array()[np.newaxis], moments, sold)
     floor, leaves, depth = (float(one[0]) for one in (found.floor_hit_rate, found.exit_hit_rate, found.floor_depth))
     return None if np.isnan(floor) else Valley(floor, None if np.isnan(leaves) else leaves, depth)
 
 
-def trace(coefficients: Array, moments: TrafficMoments, price_ratio: float, hit_rates: Array) -> Array:
+def trace(coefficients: Array, moments: TrafficMoments, sold: float | Earnings, hit_rates: Array) -> Array:
     """The index of this traffic at other hit rates, shape (n_laws, 4) and (n,) -> (n_laws, n).
 
     0 <= hit rate <= 1. Raises ValueError as `valleys_of_mix` does.
     """
     require((hit_rates >= 0) & (hit_rates <= 1), "hit rate", hit_rates, rule="0 <= x <= 1")
-    below, above = _sides(coefficients[:, np.newaxis, :], moments, price_ratio)
+    below, above = _sides(coefficients[:, np.newaxis, :], moments, sold)
     x = moments.cached_tokens / moments.input_tokens
     kept_hits = hit_rates / x if x > 0 else np.zeros_like(hit_rates)
     kept_misses = (1 - hit_rates) / (1 - x) if x < 1 else np.zeros_like(hit_rates)
@@ -135,27 +154,27 @@ def move_to_hit_rate(moments: TrafficMoments, x: float) -> TrafficMoments:
     return shift_misses_to_hits(moments, (x - now) / (1 - now) if x > now else (x - now) / now)
 
 
-def _sides(coefficients: Array, moments: TrafficMoments, price_ratio: float) -> tuple[_Side, _Side]:
+def _sides(coefficients: Array, moments: TrafficMoments, sold: float | Earnings) -> tuple[_Side, _Side]:
     require(moments.input_tokens > 0, "input_tokens", moments.input_tokens, rule="> 0; empty traffic has no index")
-    require_price_ratio(price_ratio)
+    earned = sold if isinstance(sold, Earnings) else Earnings.at_ratio(moments, sold)
+    require(earned.without_cache > 0, "earnings without a cache", earned.without_cache, rule="> 0")
     f, c, q, k = np.moveaxis(coefficients, -1, 0)
-    total, discount = moments.input_tokens, 1 - price_ratio
     without = busy_without_cache_s_draws(coefficients, moments)
     below = _Side(
-        e0=total,
-        e1=-discount * moments.cached_tokens,
+        e0=earned.without_cache,
+        e1=earned.now - earned.without_cache,
         b0=without,
         b1=-(c - k) * moments.cached_tokens,
         b2=-q * moments.sum_cached_sq / 2,
-        w=without / total,
+        w=without / earned.without_cache,
     )
     above = _Side(
-        e0=price_ratio * total,
-        e1=discount * moments.miss_tokens,
-        b0=f * moments.n_requests + k * total,
+        e0=earned.all_cached,
+        e1=earned.now - earned.all_cached,
+        b0=f * moments.n_requests + k * moments.input_tokens,
         b1=(c - k) * moments.miss_tokens + q * (moments.sum_miss_sq + moments.sum_miss_cached),
         b2=-q * moments.sum_miss_sq / 2,
-        w=without / total,
+        w=without / earned.without_cache,
     )
     return below, above
 

@@ -7,16 +7,15 @@ here: the hourly verdicts (`verdicts`), words (`words`), drawing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models import service_time
-from models.bathtub import trace
+from models.bathtub import valley_of_mix
 from models.curve_fit import Target
-from models.operating_point import OperatingPoint
 from models.uncertainty import index_interval
 from pipelines.times import to_hour
 from pipelines.verdict import Verdict
@@ -100,10 +99,14 @@ def trace_bathtub(
     target: Target = "busy_s",
 ) -> Bathtub:
     """Return the bathtub of this very traffic: exact on its second moments, not a curve at its mean."""
-    laws = np.vstack([law.as_array(), draws])
-    index, *others = trace(laws, moments, price_ratio, BATHTUB_GRID)
-    spread = np.array(others).reshape(-1, BATHTUB_GRID.size)
-    bounds = np.array([index_interval(float(value), spread[:, at], target) for at, value in enumerate(index)])
+    x = moments.cached_tokens / moments.input_tokens
+    shares = [(to - x) / (1 - x) if to >= x and x < 1 else (to - x) / x for to in BATHTUB_GRID]
+    moved = [service_time.shift_misses_to_hits(moments, share) for share in shares]
+    index = np.array([service_time.revenue_index(law, there, price_ratio) for there in moved])
+    bounds = np.array([
+        index_interval(value, service_time.revenue_index_draws(draws, there, price_ratio), target)
+        for value, there in zip(index, moved, strict=True)
+    ])  # fmt: skip
     return Bathtub(BATHTUB_GRID, index, bounds[:, 0], bounds[:, 1])
 
 
@@ -138,12 +141,11 @@ def _verdict(
     if curve is not None:
         known |= {"estimator": curve["estimator"], "target": curve["target"]}
     if curve is not None and law is not None and bathtub is not None:
-        point = OperatingPoint(
-            law, draws, moments_of(traffic), last["price_ratio"], last["input_per_mtok"], curve["target"]
-        )
-        known |= _worth(point)
+        known |= _worth(law, draws, moments_of(traffic), last["price_ratio"], curve["target"])
+        valley = valley_of_mix(law, moments_of(traffic), last["price_ratio"])
+        known |= asdict(valley) if valley is not None else {}
         known |= _lost(hours, last["currency"])
-        known["lever"] = _lever(point)
+        known["lever"] = _lever(known, law, moments_of(traffic))
     return Verdict(**known)
 
 
@@ -154,25 +156,31 @@ def _lost(hours: list[dict[str, Any]], currency: str) -> dict[str, Any]:
     return {"lost_24h": math.fsum(said) if said else None, "lost_hours": len(said), "traffic_hours": len(hours)}
 
 
-def _worth(point: OperatingPoint) -> dict[str, Any]:
-    index, found = point.index, point.valley
+def _worth(
+    law: service_time.ServiceTime,
+    draws: NDArray[np.float64],
+    moments: service_time.TrafficMoments,
+    price_ratio: float,
+    target: Target,
+) -> dict[str, Any]:
+    index = service_time.revenue_index(law, moments, price_ratio)
+    low, high = index_interval(index, service_time.revenue_index_draws(draws, moments, price_ratio), target)
+    slope = service_time.marginal_index(law, moments, price_ratio)
     return {
-        "revenue_index": index.value,
-        "index_low": index.low,
-        "index_high": index.high,
-        "side": "descending" if point.marginal_point.value < 0 else "ascending",
-        "floor_hit_rate": found and found.floor_hit_rate,
-        "exit_hit_rate": found and found.exit_hit_rate,
-        "floor_depth": found and found.floor_depth,
+        "revenue_index": index,
+        "index_low": low,
+        "index_high": high,
+        "side": "descending" if slope < 0 else "ascending",
     }
 
 
-def _lever(point: OperatingPoint) -> str | None:
+def _lever(known: dict[str, Any], law: service_time.ServiceTime, moments: service_time.TrafficMoments) -> str | None:
     """Say what would bring the index back to 1: a hit rate, or a price; None where it is there already."""
-    break_even, found = point.break_even_price_ratio, point.valley
-    if point.index.value >= 1 or break_even is None:
+    if known["revenue_index"] >= 1 or moments.cached_tokens == 0:
         return None
-    price = f"sell cached tokens at {break_even:.1%} of a computed one instead of {point.price_ratio:.1%}"
-    if found is None or found.exit_hit_rate is None:
+    busy_share_left = service_time.busy_s(law, moments) / service_time.busy_without_cache_s(law, moments)
+    break_even = (moments.input_tokens * busy_share_left - moments.miss_tokens) / moments.cached_tokens
+    price = f"sell cached tokens at {break_even:.1%} of a computed one instead of {known['price_ratio']:.1%}"
+    if known["exit_hit_rate"] is None:
         return price
-    return f"raise the hit rate to {found.exit_hit_rate:.1%}, or {price}"
+    return f"raise the hit rate to {known['exit_hit_rate']:.1%}, or {price}"

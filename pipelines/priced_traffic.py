@@ -131,14 +131,13 @@ def situation(reader: Reader, stretch: Stretch) -> Situation:
         (row["f"], row["c"], row["q"], row["k"])
         for row in reader.rows("report/draws_of_day", deployment=stretch.deployment, day_index=day)
     ]
-    if traffic.cached_per_mtok > traffic.input_per_mtok:
-        raise stretch.cannot_tell("prices_crossed")
+    input_per_mtok, price_ratio = _one_price(traffic)
     point = OperatingPoint(
         law=law,
         draws=np.array(draws, dtype=np.float64).reshape(-1, 4),
         moments=traffic.moments,
-        price_ratio=traffic.cached_per_mtok / traffic.input_per_mtok,
-        input_per_mtok=traffic.input_per_mtok,
+        price_ratio=price_ratio,
+        input_per_mtok=input_per_mtok,
         target=curve["target"],
     )
     fill = None if curve["chunk_tokens"] is None else _chunk_fill(reader, stretch, curve["chunk_tokens"])
@@ -171,6 +170,24 @@ def summed(groups: Iterable[TrafficMoments]) -> TrafficMoments:
     """Return groups of traffic as one: they add by field."""
     all_of = list(groups)
     return TrafficMoments(*(fsum(getattr(one, field.name) for one in all_of) for field in fields(TrafficMoments)))
+
+
+def _one_price(traffic: PricedTraffic) -> tuple[float, float]:
+    """Return the one input price and price ratio at which the stretch earns what it did, with its hits and without.
+
+    They are the prices themselves where these did not change. Raises CannotTellError where no ratio in [0, 1] does it.
+    """
+    sums, hours = traffic.moments, traffic.hours
+    if len({(row["input_per_mtok"], row["cached_per_mtok"]) for row in hours}) == 1:
+        return traffic.input_per_mtok, traffic.cached_per_mtok / traffic.input_per_mtok
+    price = fsum(row["input_per_mtok"] * row["reported_input_tokens"] for row in hours) / sums.input_tokens
+    ratio = traffic.cached_per_mtok / price
+    if sums.cached_tokens:
+        earned = traffic.input_per_mtok * sums.miss_tokens + traffic.cached_per_mtok * sums.cached_tokens
+        ratio = (earned / price - sums.miss_tokens) / sums.cached_tokens
+    if not 0 <= ratio <= 1:
+        raise traffic.stretch.cannot_tell("prices_crossed")
+    return price, ratio
 
 
 def _mean_price(rows: list[dict[str, Any]], price: str, tokens: str) -> float:

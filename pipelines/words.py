@@ -43,7 +43,7 @@ _REASONS = {
     "no_curve": "no throughput curve has been measured for it yet",
     "no_traffic": "no request of it reports its cached tokens in that time",
     "several_currencies": "its prices of that time are in several currencies",
-    "prices_crossed": "its cached tokens were sold for more than its computed ones",
+    "prices_crossed": "its prices changed so that no one price ratio stands for them",
     "no_exit": "no hit rate earns back what the cached tokens' discount costs, so the valley has no exit",
     "undecided": "too few hours have been evaluated to decide",
     "stale": "no new data has arrived",

@@ -107,11 +107,13 @@ def test_24_hours_across_a_change_of_prices_are_sold_at_what_was_paid(
 ) -> None:
     found = asked(two_days, capsys, "whatif", "pool")
     (paid,) = two_days.rows(
-        "select sum(miss_tokens * input_per_mtok + cached_tokens * cached_per_mtok) / 1e6 as money "
+        "select sum(miss_tokens * input_per_mtok + cached_tokens * cached_per_mtok) / 1e6 as money, "
+        "sum(cached_tokens * cached_per_mtok) / sum(cached_tokens * input_per_mtok) as ratio "
         "from valley_status join hourly_hit_rate using (deployment, hour_utc) where hour_utc >= '2026-11-28 03:00'"
     )
     assert found["before"]["revenue"] == pytest.approx(paid["money"], rel=1e-9)
-    assert 0.1 < found["before"]["price_ratio"] < 0.4
+    assert found["before"]["price_ratio"] == pytest.approx(paid["ratio"], rel=1e-9)
+    assert 0.1 < paid["ratio"] < 0.4
 
 
 def test_packing_is_a_lever_where_the_curve_has_a_chunk_size(

@@ -8,9 +8,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize_scalar
 
-from models.bathtub import move_to_hit_rate, trace, valley_of_mix, valleys_of_mix
+from models.bathtub import Earnings, move_to_hit_rate, trace, valley_of_mix, valleys_of_mix
 from models.service_time import ServiceTime, revenue_index
 from tests.models.mixes import LAW, MIX, draws_around, index_by_request, laws, moved, pairs, price_ratios, traffic
+from tests.models.simulate import service_s
 
 GRID = np.linspace(0, 0.9999, 400)
 
@@ -155,6 +156,30 @@ def test_where_hits_lie_on_long_prompts_a_second_valley_may_follow_the_first() -
     assert turns.size >= 2
     found = valley_of_mix(law, traffic(mix), r)
     assert 1 - found.floor_depth == pytest.approx(index.min(), abs=1e-5)
+
+
+@pytest.mark.parametrize("hours", [(1.0, 0.1, 3.0, 0.2), (2.0, 0.5, 2.0, 0.01)])
+def test_a_mix_sold_at_two_prices_has_its_bathtub_in_money(hours: tuple[float, float, float, float]) -> None:
+    """Half of the requests at the prices of one hour, half at those of another."""
+    miss_price, cached_price = (np.tile(hours[at::2], len(MIX) // 2) for at in (0, 1))
+
+    def money(mix) -> float:
+        computed, cached = np.array(mix).T
+        return float((miss_price * computed + cached_price * cached).sum())
+
+    def index(x: float) -> float:
+        there = moved(MIX, x)
+        busy, without = (sum(service_s(LAW, *size) for size in mix) for mix in (there, moved(MIX, 0.0)))
+        return money(there) / busy / (money(moved(MIX, 0.0)) / without)
+
+    sold = Earnings(money(moved(MIX, 0.0)), money(MIX), money(moved(MIX, 1.0)))
+    x = np.linspace(0, 0.999, 500)
+    traced = trace(LAW.as_array()[np.newaxis], traffic(MIX), sold, x)[0]
+    assert traced == pytest.approx([index(one) for one in x], rel=1e-9)
+    found = valley_of_mix(LAW, traffic(MIX), sold)
+    assert index(found.floor_hit_rate) == pytest.approx(1 - found.floor_depth, rel=1e-9)
+    assert traced.min() == pytest.approx(1 - found.floor_depth, abs=1e-5)
+    assert index(found.exit_hit_rate) == pytest.approx(1, rel=1e-9)
 
 
 @pytest.mark.parametrize(
