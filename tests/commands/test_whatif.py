@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from math import fsum
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from models import service_time
@@ -117,19 +119,15 @@ def test_24_hours_across_a_change_of_prices_are_sold_at_what_was_paid(
 
 
 def test_packing_is_a_lever_where_the_curve_has_a_chunk_size(
-    two_days: Place, tmp_path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = Place(tmp_path / "chunks", SOURCE + PRICE)
     place.write("a.jsonl", TWO_DAYS)
     place.settle()
     assert "pack_tail_chunks" not in {one["name"] for one in asked(place, capsys, "whatif", "pool")["levers"]}
-    (curve,) = place.rows("select * from throughput_curve where day_utc = '2026-11-29'")
+    with duckdb.connect(str(place.warehouse.folder / "warehouse.duckdb")) as connection:
+        connection.execute("update mart.throughput_curve set chunk_tokens = 8192")
     with place.warehouse.writer() as writer:
-        day_index = 20786
-        writer.run("curve/clear_curve", day_index=day_index)
-        del curve["day_utc"]
-        row = curve | {"day_index": day_index, "chunk_tokens": 8192}
-        writer.insert_rows("mart.throughput_curve", [row])
         writer.publish()
     levers = {one["name"]: one for one in asked(place, capsys, "whatif", "pool", "--day", "2026-11-29")["levers"]}
     sizes = [
