@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from models.bathtub import Earnings
 from models.domain import Array, require, require_price_ratio
-from models.service_time import ServiceTime, TrafficMoments, busy_s, saved_s_per_hit, time_ratio_draws
+from models.service_time import ServiceTime, TrafficMoments, busy_s, saved_s_per_hit_draws, time_ratio_draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,11 @@ class Revenue:
             return self.cached / self.cached_at_miss_price
         return self.miss_at_cached_price / self.miss
 
+    @property
+    def earnings(self) -> Earnings:
+        """What the bathtub of this traffic takes: money without a cache, now, and with every token cached."""
+        return Earnings(self.without_cache, self.earned, self.cached + self.miss_at_cached_price)
+
     def shift_misses_to_hits(self, share: float) -> Revenue:
         """Move a share of every request's misses into hits, a negative one back, as `service_time` does with tokens."""
         require(-1 <= share <= 1, "share", share, rule="-1 <= share <= 1")
@@ -116,7 +122,8 @@ def marginal_index(law: ServiceTime, moments: TrafficMoments, revenue: Revenue) 
         discount = (revenue.miss - revenue.miss_at_cached_price) / moments.miss_tokens
     else:
         discount = (revenue.cached_at_miss_price - revenue.cached) / moments.cached_tokens
-    index, busy = revenue_index(law, moments, revenue), busy_s(law, moments)
-    time_ratio = float(time_ratio_draws(law.as_array()[np.newaxis], moments)[0])
-    gained = index * moments.input_tokens * saved_s_per_hit(law, moments) / busy
+    coefficients = law.as_array()[np.newaxis]
+    time_ratio = float(time_ratio_draws(coefficients, moments)[0])
+    saved_s = float(saved_s_per_hit_draws(coefficients, moments)[0])
+    gained = revenue_index(law, moments, revenue) * moments.input_tokens * saved_s / busy_s(law, moments)
     return gained - discount * moments.input_tokens / revenue.without_cache * time_ratio

@@ -7,25 +7,24 @@ here: the hourly verdicts (`verdicts`), words (`words`), drawing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models import revenue, service_time
+from models.bathtub import valley_of_mix
 from models.curve_fit import Target
 from models.uncertainty import index_interval
 from pipelines.times import to_hour
 from pipelines.verdict import Verdict
-from pipelines.verdicts import moments_of
+from pipelines.verdicts import moments_of, revenue_of
 from pipelines.warehouse import Reader
 
 HELD = "held"
-SUMS_OF_MONEY = ("miss_revenue", "cached_revenue", "cached_at_miss_price", "miss_at_cached_price")
-"""Columns of an hour, in the order of the fields of `Revenue`."""
 BATHTUB_GRID = np.round(np.arange(0.0, 1.0, 0.005), 3)
-"""Hit rates at which the bathtub is evaluated."""
+"""Hit rates at which the bathtub is drawn; floor and exit are exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +110,7 @@ def _sold(traffic: dict[str, Any], hours: list[dict[str, Any]]) -> revenue.Reven
     )
     if is_one_price or not is_known:
         return revenue.Revenue.at_ratio(moments_of(traffic), last["price_ratio"])
-    sums = [revenue.Revenue(*(hour[name] for name in SUMS_OF_MONEY)) for hour in hours]
-    return sum(sums[1:], sums[0])
+    return revenue_of(hours)
 
 
 def trace_bathtub(
@@ -132,17 +130,6 @@ def trace_bathtub(
         for value, there in zip(index, moved, strict=True)
     ])  # fmt: skip
     return Bathtub(BATHTUB_GRID, index, bounds[:, 0], bounds[:, 1])
-
-
-def floor_and_exit(bathtub: Bathtub) -> tuple[float | None, float | None, float | None]:
-    """Return floor hit rate, exit hit rate (None: it never recovers) and floor depth; all None without a valley."""
-    lowest = int(np.argmin(bathtub.index))
-    depth = 1.0 - float(bathtub.index[lowest])
-    if lowest == 0 or depth <= 0:
-        return None, None, None
-    recovered = np.flatnonzero(bathtub.index[lowest:] >= 1.0)
-    leaves = float(bathtub.hit_rate[lowest + recovered[0]]) if recovered.size else None
-    return float(bathtub.hit_rate[lowest]), leaves, depth
 
 
 def _verdict(
@@ -180,8 +167,8 @@ def _verdict(
     if curve is not None and law is not None and sold is not None and bathtub is not None:
         known["price_ratio"] = sold.price_ratio
         known |= _worth(law, draws, moments_of(traffic), sold, curve["target"])
-        floor, leaves, depth = floor_and_exit(bathtub)
-        known |= {"floor_hit_rate": floor, "exit_hit_rate": leaves, "floor_depth": depth}
+        valley = valley_of_mix(law, moments_of(traffic), sold.earnings)
+        known |= asdict(valley) if valley is not None else {}
         known |= _lost(hours, sale["currency"])
         known["lever"] = _lever(known, law, moments_of(traffic), sold)
     return Verdict(**known)

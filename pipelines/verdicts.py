@@ -6,6 +6,7 @@ state machine (`alerts/state.py`), reading or writing SQL text.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -78,6 +79,13 @@ def observe_day(writer: Writer, day_index: int, settings: Settings, now: datetim
     writer.insert_rows("mart.valley_status", rows)
     remember(writer, day_index, prices, [row["price_hash"] for row in rows if row["price_hash"] is not None], now)
     return len(rows)
+
+
+def revenue_of(hours: Iterable[dict[str, Any]]) -> revenue.Revenue:
+    """Return what hours of one currency earned, from their sums of money; every one of them priced."""
+    names = ("miss_revenue", "cached_revenue", "cached_at_miss_price", "miss_at_cached_price")
+    sums = [revenue.Revenue(*(hour[name] for name in names)) for hour in hours]
+    return sum(sums[1:], sums[0])
 
 
 def moments_of(traffic: dict[str, Any]) -> service_time.TrafficMoments:
