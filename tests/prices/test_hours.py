@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from models import service_time
+from pipelines.priced_traffic import last_24_hours, situation
 from tests.place import PRICE, SOURCE, Place
 from tests.prices.conftest import TRAFFIC, judged
 
@@ -132,3 +134,23 @@ def test_an_hour_that_is_not_priced_as_a_whole_is_not_priced(priced: Place, conf
         assert row["reasons"].split(",")[0] == reason or (reason == "" and row["reasons"] in ("", "no_exit"))
         for name in ("price_hash", "price_ratio", "revenue_index", "lost_per_hour", "miss_revenue", "currency"):
             assert (row[name] is None) is (reason != ""), name
+
+
+def test_what_levers_say_of_hours_with_several_prices_is_what_they_earned(
+    priced: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, price_of = CASES["a price of the length"]
+    judged(priced, SOURCE + config)
+    hours = [by_hand(priced, hour, price_of) for hour in range(3)]
+    with priced.warehouse.reader() as reader:
+        found = situation(reader, last_24_hours(reader, "pool"))
+    earned, without = (sum(hour[name] for hour in hours) for name in ("earned", "without"))
+    traffic, point = found.traffic, found.point
+    tokens = traffic.moments
+    as_sold = traffic.input_per_mtok * tokens.miss_tokens + traffic.cached_per_mtok * tokens.cached_tokens
+    assert as_sold / 1e6 == pytest.approx(earned, rel=1e-12)
+    assert point.input_per_mtok * tokens.input_tokens / 1e6 == pytest.approx(without, rel=1e-12)
+    assert traffic.n_unpriced_hours == 0
+    assert priced.valleywatch("status", "--json") == 0
+    (verdict,) = json.loads(capsys.readouterr().out)
+    assert service_time.revenue_index(point.law, tokens, point.price_ratio) == pytest.approx(verdict["revenue_index"])
