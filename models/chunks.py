@@ -29,8 +29,8 @@ CHUNK_TOKENS = (1024, 2048, 4096, 8192, 16384, 32768)
 # A left-out error must drop by this share of itself to name a chunk size: see the tests of silence.
 MIN_DROP = 0.03
 # Share of the savable steps that an engine may seem to save, in 95 of 100 resamplings of the data, and not pack.
-# Simulated days of 3,000 requests, load .05 to .9, C of 2048, 8192 and 16384: 15 engines that do not pack .01 to .25, 14
-# that pack .62 to 1. Of an engine of short prompts and long steps (90 ms) hardly two wait at once: it packs, and .12.
+# Simulated days of 3,000 requests, load .05 to .9, C of 2048, 8192 and 16384: 15 engines that do not pack .01 to .25,
+# 14 that pack .62 to 1. Where prompts are short and steps take 90 ms, hardly two ever wait at once: packs, and .12.
 MAX_PACKING = 0.22
 # Fewer savable steps than this agree with anything: 17 and 29 of a day of an engine that packs said .00 and .16.
 MIN_SAVABLE_STEPS = 30

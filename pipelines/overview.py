@@ -52,8 +52,8 @@ class Overview:
     hours: list[dict[str, Any]]
 
 
-def overviews(reader: Reader) -> list[Overview]:
-    """Return every deployment of the snapshot, by name."""
+def overviews(reader: Reader, deployment: str | None = None) -> list[Overview]:
+    """Return every deployment of the snapshot, by name, or the one of this name: none where it is not known."""
     curves = {row["deployment"]: row for row in reader.rows("report/newest_curves")}
     hours: dict[str, list[dict[str, Any]]] = {}
     for row in reader.rows("report/recent_hours"):
@@ -69,6 +69,7 @@ def overviews(reader: Reader) -> list[Overview]:
             hours.get(traffic["deployment"], []),
         )
         for traffic in reader.rows("report/recent_traffic")
+        if deployment in (None, traffic["deployment"])
     ]
 
 
@@ -149,12 +150,14 @@ def _verdict(
         for name in ("price_ratio", "input_per_mtok", "cached_per_mtok", "currency", "regime", "busy_share")
     }
     if curve is not None:
-        known |= {"estimator": curve["estimator"], "target": curve["target"]}
+        known |= {"estimator": curve["estimator"], "target": curve["target"], "chunk_tokens": curve["chunk_tokens"]}
+        known["tail_chunk_s_per_day"] = curve["tail_chunk_s_per_day"]
     if curve is not None and law is not None and bathtub is not None:
         known |= _worth(law, draws, moments_of(traffic), last["price_ratio"], curve["target"])
         floor, leaves, depth = floor_and_exit(bathtub)
         known |= {"floor_hit_rate": floor, "exit_hit_rate": leaves, "floor_depth": depth}
         known |= _lost(hours, last["currency"])
+        known["tail_chunk_lost_per_day"] = _tail_lost(curve, law, moments_of(traffic), last)
         known["lever"] = _lever(known, law, moments_of(traffic))
     return Verdict(**known)
 
@@ -164,6 +167,16 @@ def _lost(hours: list[dict[str, Any]], currency: str) -> dict[str, Any]:
     lost = [hour["lost_per_hour"] for hour in hours if hour["currency"] == currency]
     said = [amount for amount in lost if amount is not None]
     return {"lost_24h": math.fsum(said) if said else None, "lost_hours": len(said), "traffic_hours": len(hours)}
+
+
+def _tail_lost(
+    curve: dict[str, Any], law: service_time.ServiceTime, moments: service_time.TrafficMoments, last: dict[str, Any]
+) -> float | None:
+    """Return what the busy seconds of small last chunks would earn in a day, each what one of this traffic does."""
+    if curve["tail_chunk_s_per_day"] is None:
+        return None
+    earned = moments.miss_tokens * last["input_per_mtok"] + moments.cached_tokens * last["cached_per_mtok"]
+    return float(curve["tail_chunk_s_per_day"] * earned / 1e6 / service_time.busy_s(law, moments))
 
 
 def _worth(

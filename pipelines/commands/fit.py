@@ -13,47 +13,91 @@ import polars as pl
 from models.length_sweep import fit_length_sweep
 from models.sweep import fit_sweep, is_one_length
 from pipelines.commands.ingest import source_for
-from pipelines.commands.options import add_json
+from pipelines.commands.options import add_config, add_json
 from pipelines.commands.output import tell, write_json
+from pipelines.curve_result import curve_fields, curve_sentences
 from pipelines.errors import UnreachableError, UsageError
 from pipelines.inbox import find_named
 from pipelines.ingest import ingest_files
 from pipelines.log_file import LogFile
+from pipelines.object_url import is_url
+from pipelines.settings import load_settings, nearest
 from pipelines.sweep_result import lengths_fields, lengths_sentences, one_length_fields, one_length_sentences
 from pipelines.warehouse import Warehouse
+
+FILE_PRICE_RATIO = 0.1
+"""Of a file, which says nothing of prices."""
 
 
 def add_to(commands: Any) -> None:
     """Declare the command."""
-    parser = commands.add_parser("fit", help="curve and valley from a benchmark sweep")
-    parser.add_argument("sweep", metavar="SWEEP_FILE", help="log of a saturated benchmark: many hit rates")
-    parser.add_argument("--format", metavar="NAME", help="its format (default: told from how it begins)")
+    parser = commands.add_parser("fit", help="curve and valley from a benchmark sweep, or of a deployment")
+    parser.add_argument(
+        "subject",
+        metavar="SWEEP_FILE|DEPLOYMENT",
+        help="log of a saturated benchmark: many hit rates; where no file has this name, a deployment of the warehouse",
+    )
+    parser.add_argument("--format", metavar="NAME", help="the file's format (default: told from how it begins)")
     parser.add_argument(
         "--price-ratio",
         type=float,
-        default=0.1,
         metavar="r",
-        help="price of a cached / of a computed token (default .1)",
+        help="price of a cached / of a computed token (default: the deployment's own; of a file .1)",
     )
     add_json(parser)
+    add_config(parser)
     parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Fit the sweep and print curve and valley; exit with 1 when the curve must not be trusted."""
-    if not 0 <= options.price_ratio < 1:
-        raise UsageError(f"--price-ratio {options.price_ratio} is not in [0, 1): give cached price / input price")
-    log = _only(find_named(Path.cwd(), options.sweep))
-    rows, basis = read_sweep(log, options.format)
+    """Print curve and valley of the sweep or the deployment; exit with 1 when the curve must not be trusted."""
+    ratio = options.price_ratio
+    if ratio is not None and not 0 <= ratio < 1:
+        raise UsageError(f"--price-ratio {ratio} is not in [0, 1): give cached price / input price")
     try:
-        found, sentences = _fitted(rows, basis, options.price_ratio)
-    except ValueError as error:
-        raise UsageError(f"{log.name} is no sweep: {error}") from None
+        logs = _files_named(options.subject)
+    except UsageError as no_file:
+        found = _of_deployment(options.subject, options.config, ratio, no_file)
+        sentences = curve_sentences(found)
+    else:
+        found, sentences = _of_file(_only(logs), options.format, FILE_PRICE_RATIO if ratio is None else ratio)
     if options.json:
         write_json(found)
     else:
         print("\n".join(sentences))
     return 0 if found["trustworthy"] else 1
+
+
+def _files_named(subject: str) -> list[LogFile]:
+    """Return the files of this name, or raise UsageError; a folder is none."""
+    if not is_url(subject) and "\0" not in subject and Path(subject).is_dir():
+        raise UsageError(f"{subject} is a folder, not a file")
+    return find_named(Path.cwd(), subject)
+
+
+def _of_deployment(name: str, config: Path, price_ratio: float | None, no_file: UsageError) -> dict[str, Any]:
+    """Return the fields of the deployment's curve; raise UsageError where there is neither file nor deployment."""
+    try:
+        settings = load_settings(config)
+        with Warehouse(settings.warehouse_folder).reader() as reader:
+            found = curve_fields(reader, name, price_ratio)
+            known = [row["deployment"] for row in reader.rows("report/recent_traffic")]
+    except UsageError as no_warehouse:
+        raise UsageError(f"{no_file}; and {name!r} cannot be looked up as a deployment: {no_warehouse}") from None
+    if found is None:
+        raise UsageError(
+            f"{no_file}; and {settings.warehouse_folder} has no deployment {name!r}{nearest(name, known)}: "
+            "name a benchmark's log, or a deployment that `valleywatch status` lists"
+        )
+    return found
+
+
+def _of_file(log: LogFile, format_name: str | None, price_ratio: float) -> tuple[dict[str, Any], list[str]]:
+    rows, basis = read_sweep(log, format_name)
+    try:
+        return _fitted(rows, basis, price_ratio)
+    except ValueError as error:
+        raise UsageError(f"{log.name} is no sweep: {error}") from None
 
 
 def _fitted(rows: pl.DataFrame, basis: str, price_ratio: float) -> tuple[dict[str, Any], list[str]]:
