@@ -34,10 +34,10 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, list[tupl
         (
             request(
                 number,
-                timestamp=f"{MIDNIGHT + timedelta(seconds=one.arrival_s):%Y-%m-%dT%H:%M:%S.%fZ}",
+                timestamp=f"{MIDNIGHT + timedelta(seconds=one.start_s):%Y-%m-%dT%H:%M:%S.%fZ}",
                 input_tokens=one.miss_tokens + one.cached_tokens,
                 cached_tokens=one.cached_tokens,
-                ttft_ms=round((one.first_token_s - one.arrival_s) * 1e3, 3),
+                ttft_ms=round((one.first_token_s - one.start_s) * 1e3, 3),
             )
             for number, one in enumerate(served)
         ),
