@@ -8,12 +8,15 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 import pytest
 
+from pipelines.stopping import Stopped, ended_by, heed, listening
 from tests.conftest import REPO
 from tests.place import Place, request
 
@@ -150,3 +153,22 @@ def test_a_run_stopped_at_twenty_random_instants_loses_nothing(
     # A signal that meets the interpreter after its work is done ends it as the kernel does: a shell shows 143 as well.
     assert set(codes) <= {0, 143, -signal.SIGTERM}
     assert codes.count(143) >= 10
+
+
+def test_what_swallows_a_signal_and_waits_is_ended_from_outside() -> None:
+    ended = threading.Event()
+    with pytest.raises(Stopped) as stop, listening(), ended_by(ended.set):
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        assert ended.wait(30)
+        heed()
+    assert stop.value.signal_number == signal.SIGTERM
+
+
+def test_what_is_over_is_not_ended() -> None:
+    ended = threading.Event()
+    with pytest.raises(Stopped), listening():
+        with ended_by(ended.set):
+            pass
+        signal.raise_signal(signal.SIGTERM)
+    assert not ended.is_set()
