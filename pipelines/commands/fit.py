@@ -21,21 +21,28 @@ from pipelines.inbox import find_named
 from pipelines.ingest import ingest_files
 from pipelines.log_file import LogFile
 from pipelines.object_url import is_url
+from pipelines.plan_result import plan_fields, plan_sentences
+from pipelines.planning import DEFAULT_PRICE_RATIO, plan_for
 from pipelines.settings import load_settings, nearest
 from pipelines.sweep_result import lengths_fields, lengths_sentences, one_length_fields, one_length_sentences
 from pipelines.warehouse import Warehouse
 
-FILE_PRICE_RATIO = 0.1
-"""Of a file, which says nothing of prices."""
-
 
 def add_to(commands: Any) -> None:
     """Declare the command."""
-    parser = commands.add_parser("fit", help="curve and valley from a benchmark sweep, or of a deployment")
+    parser = commands.add_parser(
+        "fit", help="curve and valley from a benchmark sweep or of a deployment; what to measure"
+    )
     parser.add_argument(
         "subject",
         metavar="SWEEP_FILE|DEPLOYMENT",
+        nargs="?",
         help="log of a saturated benchmark: many hit rates; where no file has this name, a deployment of the warehouse",
+    )
+    parser.add_argument(
+        "--plan",
+        metavar="DEPLOYMENT",
+        help="the few points to measure that would make this deployment's verdict certain, after SWEEP_FILE if given",
     )
     parser.add_argument("--format", metavar="NAME", help="the file's format (default: told from how it begins)")
     parser.add_argument(
@@ -46,21 +53,25 @@ def add_to(commands: Any) -> None:
     )
     add_json(parser)
     add_config(parser)
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=execute, refuse=parser.error)
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Print curve and valley of the sweep or the deployment; exit with 1 when the curve must not be trusted."""
+    """Print curve and valley, exit with 1 when the curve must not be trusted; or print a plan."""
     ratio = options.price_ratio
     if ratio is not None and not 0 <= ratio < 1:
         raise UsageError(f"--price-ratio {ratio} is not in [0, 1): give cached price / input price")
+    if options.plan is not None:
+        return _plan(options)
+    if options.subject is None:
+        options.refuse("name a SWEEP_FILE or a DEPLOYMENT, or a deployment with --plan")
     try:
         logs = _files_named(options.subject)
     except UsageError as no_file:
         found = _of_deployment(options.subject, options.config, ratio, no_file)
         sentences = curve_sentences(found)
     else:
-        found, sentences = _of_file(_only(logs), options.format, FILE_PRICE_RATIO if ratio is None else ratio)
+        found, sentences = _of_file(_only(logs), options.format, DEFAULT_PRICE_RATIO if ratio is None else ratio)
     if options.json:
         write_json(found)
     else:
@@ -98,6 +109,20 @@ def _of_file(log: LogFile, format_name: str | None, price_ratio: float) -> tuple
         return _fitted(rows, basis, price_ratio)
     except ValueError as error:
         raise UsageError(f"{log.name} is no sweep: {error}") from None
+
+
+def _plan(options: argparse.Namespace) -> int:
+    settings = load_settings(options.config)
+    measured = None
+    if options.subject is not None:
+        measured, _ = read_sweep(_only(find_named(Path.cwd(), options.subject)), options.format)
+    with Warehouse(settings.warehouse_folder).reader() as reader:
+        planned = plan_for(reader, options.plan, price_ratio=options.price_ratio, benchmark=measured)
+    if options.json:
+        write_json(plan_fields(planned))
+    else:
+        print("\n".join(plan_sentences(planned)))
+    return 0
 
 
 def _fitted(rows: pl.DataFrame, basis: str, price_ratio: float) -> tuple[dict[str, Any], list[str]]:
