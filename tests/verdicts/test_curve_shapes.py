@@ -198,3 +198,14 @@ def test_lengths_are_counted_on_a_grid_that_keeps_the_longest_of_a_bin(place: Pl
         rows = writer.rows("curve/lengths", deployment="pool", **day)
     expected = [(7, 2), (999, 1), (1009, 2), (1010, 1), (20_099, 2), (123_456, 1), (1_234_567, 1)]
     assert [(row["input_tokens"], row["n_requests"]) for row in rows] == expected
+
+
+def test_packing_is_a_lever_where_steps_were_found(
+    unpacked: tuple[Place, list[tuple[int, int]]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, sizes = unpacked
+    assert place.valleywatch("whatif", "pool", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    (lever,) = [lever for lever in said["levers"] if lever["name"] == "pack_tail_chunks"]
+    steps = sum(max(1, -(-miss // CHUNK_TOKENS)) for miss, _ in sizes)
+    assert lever["target"] / lever["now"] == pytest.approx(sum(miss for miss, _ in sizes) / CHUNK_TOKENS / steps)
