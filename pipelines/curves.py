@@ -18,6 +18,7 @@ from models.curve_fit import CurveFit, Target
 from models.envelope import EnvelopeRows, fit_envelope
 from models.regression_rows import BusyRows
 from pipelines.contracts import is_broken, refresh_marts
+from pipelines.curve_shapes import NO_SHAPE, CurveShape, shape_of
 from pipelines.errors import ValleywatchError
 from pipelines.faults import reach
 from pipelines.settings import PolicySettings
@@ -36,11 +37,11 @@ BASES_PER_COUNT = 10
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What one estimator says; reasons: the fit's own, and what the logs lack for it."""
+    """What one estimator says; reasons: the fit's own, and what the logs lack for it; rows: what it was fitted to."""
 
     fit: CurveFit
     reasons: tuple[str, ...]
-    has_rows: bool
+    rows: pl.DataFrame
 
     @property
     def is_trustworthy(self) -> bool:
@@ -59,22 +60,36 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
     writer.open_days(first_day, day_index)
     curves: list[dict[str, Any]] = []
     candidates: list[dict[str, Any]] = []
+    families: list[dict[str, Any]] = []
+    lengths: list[dict[str, Any]] = []
     draws: list[pl.DataFrame] = []
     for traffic in writer.rows("curve/deployments", **_hours(first_day, day_index)):
         deployment = traffic["deployment"]
         found = _candidates(writer, traffic, first_day, day_index, policy)
         chosen = _choose(found)
-        curves.append(_curve_row(deployment, day_index, chosen))
-        candidates += [_curve_row(deployment, day_index, one) | {"is_chosen": one is chosen} for one in found]
+        shape = _shape(writer, deployment, chosen, found[0].rows, first_day, day_index)
+        curves.append(_curve_row(deployment, day_index, chosen) | shape.columns)
+        candidates += [
+            curves[-1] | {"is_chosen": True}
+            if one is chosen
+            else _curve_row(deployment, day_index, one) | {"is_chosen": False}
+            for one in found
+        ]
+        families += shape.family_rows(deployment, day_index)
+        lengths += shape.length_rows(deployment, day_index)
         if chosen.fit.draws is not None:
             draws.append(_draw_rows(deployment, day_index, chosen.fit))
     with writer.transaction():
         writer.run("curve/clear_curve", day_index=day_index)
         writer.run("curve/clear_candidates", day_index=day_index)
         writer.run("curve/clear_draws", day_index=day_index)
+        writer.run("curve/clear_families", day_index=day_index)
+        writer.run("curve/clear_lengths", day_index=day_index)
         reach("curves_cleared")
         writer.insert_rows("mart.throughput_curve", curves)
         writer.insert_rows("mart.curve_candidates", candidates)
+        writer.insert_rows("mart.curve_families", families)
+        writer.insert_rows("mart.curve_by_length", lengths)
         if draws:
             writer.insert_frame("mart.curve_draws", pl.concat(draws))
         writer.run("ops/clean_day", day_index=day_index)
@@ -112,15 +127,25 @@ def _candidates(
         )
         found.append((fit, rows))
     return [
-        Candidate(fit, _reasons(fit, traffic, is_timed=busy.height > 0, policy=policy), has_rows=rows.height > 0)
-        for fit, rows in found
+        Candidate(fit, _reasons(fit, traffic, is_timed=busy.height > 0, policy=policy), rows) for fit, rows in found
     ]
+
+
+def _shape(
+    writer: Writer, deployment: str, chosen: Candidate, busy: pl.DataFrame, first_day: int, day_index: int
+) -> CurveShape:
+    """Ask what else the window tells of the chosen curve; an envelope's requests are no busy periods."""
+    window = {"from_us": first_day * US_PER_DAY, "to_us": (day_index + 1) * US_PER_DAY}
+    lengths = writer.frame("curve/lengths", deployment=deployment, **window)
+    if chosen.fit.estimator != "busy_periods":
+        busy = busy.clear()
+    return shape_of(chosen.fit, _busy_rows(busy), busy, lengths, seed=_seed(deployment, day_index))
 
 
 def _choose(candidates: list[Candidate]) -> Candidate:
     """Return the first that is trustworthy, else the first that has rows, else the first."""
     trusted = [candidate for candidate in candidates if candidate.is_trustworthy]
-    with_rows = [candidate for candidate in candidates if candidate.has_rows]
+    with_rows = [candidate for candidate in candidates if candidate.rows.height]
     return (trusted or with_rows or candidates)[0]
 
 
@@ -214,7 +239,7 @@ def _curve_row(deployment: str, day_index: int, candidate: Candidate) -> dict[st
         "q": law.q if law else None,
         "k": law.k if law else None,
         "overhead_s": fit.overhead_s,
-        "chunk_tokens": None,
+        **NO_SHAPE,
         "n_minutes": fit.n_minutes,
         "n_requests": fit.n_requests,
         "x_low": fit.x_low,

@@ -53,8 +53,8 @@ class Overview:
     hours: list[dict[str, Any]]
 
 
-def overviews(reader: Reader) -> list[Overview]:
-    """Return every deployment of the snapshot, by name."""
+def overviews(reader: Reader, deployment: str | None = None) -> list[Overview]:
+    """Return every deployment of the snapshot, by name, or the one of this name: none where it is not known."""
     curves = {row["deployment"]: row for row in reader.rows("report/newest_curves")}
     hours: dict[str, list[dict[str, Any]]] = {}
     for row in reader.rows("report/recent_hours"):
@@ -70,6 +70,7 @@ def overviews(reader: Reader) -> list[Overview]:
             hours.get(traffic["deployment"], []),
         )
         for traffic in reader.rows("report/recent_traffic")
+        if deployment in (None, traffic["deployment"])
     ]
 
 
@@ -163,13 +164,15 @@ def _verdict(
         name: sale.get(name) for name in ("price_ratio", "input_per_mtok", "cached_per_mtok", "n_prices", "currency")
     }
     if curve is not None:
-        known |= {"estimator": curve["estimator"], "target": curve["target"]}
+        known |= {"estimator": curve["estimator"], "target": curve["target"], "chunk_tokens": curve["chunk_tokens"]}
+        known["tail_chunk_s_per_day"] = curve["tail_chunk_s_per_day"]
     if curve is not None and law is not None and sold is not None and bathtub is not None:
         known["price_ratio"] = sold.price_ratio
         known |= _worth(law, draws, moments_of(traffic), sold, curve["target"])
         valley = valley_of_mix(law, moments_of(traffic), sold.earnings)
         known |= asdict(valley) if valley is not None else {}
         known |= _lost(hours, sale["currency"])
+        known["tail_chunk_lost_per_day"] = _tail_lost(curve, law, moments_of(traffic), hours)
         known["lever"] = _lever(known, law, moments_of(traffic), sold)
     return Verdict(**known)
 
@@ -179,6 +182,33 @@ def _lost(hours: list[dict[str, Any]], currency: str) -> dict[str, Any]:
     lost = [hour["lost_per_hour"] for hour in hours if hour["currency"] == currency]
     said = [amount for amount in lost if amount is not None]
     return {"lost_24h": math.fsum(said) if said else None, "lost_hours": len(said), "traffic_hours": len(hours)}
+
+
+def _tail_lost(
+    curve: dict[str, Any],
+    law: service_time.ServiceTime,
+    moments: service_time.TrafficMoments,
+    hours: list[dict[str, Any]],
+) -> float | None:
+    """Return what the busy seconds of small last chunks would earn in a day, each what one of this traffic does."""
+    earned = _earned(moments, hours)
+    if curve["tail_chunk_s_per_day"] is None or earned is None:
+        return None
+    return float(curve["tail_chunk_s_per_day"] * earned / service_time.busy_s(law, moments))
+
+
+def _earned(moments: service_time.TrafficMoments, hours: list[dict[str, Any]]) -> float | None:
+    """Return the money of the traffic, all at the newest hour's prices where an hour's is not known.
+
+    None where that hour has several.
+    """
+    last = _newest_sale(hours)
+    selling = [hour for hour in hours if hour["hit_rate"] is not None]
+    if all(hour["currency"] == last["currency"] for hour in selling):
+        return revenue_of(selling).earned
+    if last["input_per_mtok"] is None:
+        return None
+    return float(moments.miss_tokens * last["input_per_mtok"] + moments.cached_tokens * last["cached_per_mtok"]) / 1e6
 
 
 def _worth(

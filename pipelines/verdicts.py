@@ -130,7 +130,7 @@ def _observe_hour(
         reasons += curve.reasons if curve and curve.reasons else ["no_curve"]
     elif priced.revenue is not None:
         row |= _index(traffic, curve, priced.revenue)
-        row |= _closed_forms(curve, row["price_ratio"])
+        row |= closed_forms(curve, row["price_ratio"])
         if reasons:
             row["p_in_valley"] = None
         if row["floor_hit_rate"] is not None and row["exit_hit_rate"] is None:
@@ -194,10 +194,11 @@ def _index(traffic: dict[str, Any], curve: Curve, sold: revenue.Revenue) -> dict
     }
 
 
-def _closed_forms(curve: Curve, price_ratio: float) -> dict[str, Any]:
+def closed_forms(curve: Curve, price_ratio: float) -> dict[str, Any]:
     """Return the article's floor, exit and depth; no exit where even a full hit earns less than no cache would.
 
-    Of several prices the ratio is the revenue-weighted one: the straight line knows but one.
+    The curve must have a law and a slope. Of several prices the ratio is the revenue-weighted one: the straight line
+    knows but one.
     """
     assert curve.law is not None
     assert curve.a is not None
