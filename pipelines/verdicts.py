@@ -40,13 +40,17 @@ UNKNOWN_UNTIL_PRICED = (
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A day's curve of one deployment; `law` is None when there is none, `draws` has shape (n_draws, 4): f, c, q, k."""
+    """A day's curve of one deployment; `law` is None when there is none, `draws` has shape (n_draws, 4): f, c, q, k.
+
+    first_hour: the first that it rests on; before, another engine or model served.
+    """
 
     target: Target
     reference_input_tokens: float
     a: float | None
     law: service_time.ServiceTime | None
     draws: np.ndarray
+    first_hour: int
     is_trustworthy: bool
     reasons: tuple[str, ...]
 
@@ -92,6 +96,7 @@ def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
             a=row["a"],
             law=None if row["f"] is None else service_time.ServiceTime(row["f"], row["c"], row["q"], row["k"]),
             draws=np.array(draws.get(row["deployment"], [])).reshape(-1, 4),
+            first_hour=row["window_from_hour"],
             is_trustworthy=row["trustworthy"],
             reasons=tuple(filter(None, row["reasons"].split(","))),
         )
@@ -115,6 +120,8 @@ def _observe_hour(
         }
     if curve is None or curve.law is None or not curve.is_trustworthy:
         reasons += curve.reasons if curve and curve.reasons else ["no_curve"]
+    elif traffic["hour_index"] < curve.first_hour:
+        reasons.append("before_change")
     elif price is not None and traffic["reported_input_tokens"]:
         row |= _index(traffic, curve, row["price_ratio"], price)
         row |= _closed_forms(curve, row["price_ratio"])

@@ -16,7 +16,7 @@ from pipelines import queries
 from pipelines.errors import UsageError, ValleywatchError
 from pipelines.warehouse.disk import disk_full
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 CONNECT = {
     "autoinstall_known_extensions": False,

@@ -4,7 +4,9 @@
 -- reads: nothing
 -- units: tokens/s; seconds per request, token, token² and token
 -- why: one fitted curve, the best of mart.curve_candidates; NULL where it could not be fitted. target is the time that was
---      regressed: busy_s, ttft_s or e2e_s
+--      regressed: busy_s, ttft_s or e2e_s. Hours are since the epoch: the first that the curve rests on; the first of a
+--      changed engine (change_size: relative difference of throughput; changed: in level, slope or both) and of a new
+--      model, NULL where the window has none. mixed_models: served in the same hours
 create table if not exists mart.throughput_curve (
   deployment varchar not null,
   day_index bigint not null,
@@ -29,6 +31,14 @@ create table if not exists mart.throughput_curve (
   x_low double,
   x_high double,
   residual_scale double,
+  window_from_hour bigint not null,
+  changed_at_hour bigint,
+  change_size double,
+  change_p_value double,
+  changed varchar,
+  model varchar,
+  model_since_hour bigint,
+  mixed_models varchar,
   trustworthy boolean not null,
   reasons varchar not null
 )

@@ -3,7 +3,8 @@
 -- params: none
 -- reads: mart.throughput_curve
 -- units: tokens/s; f s/request, c s/token, q s/token², k s/token
--- why: tps0 and a are the line through the curve at reference_input_tokens for hit rates up to .9; the bounds are 90 % intervals
+-- why: tps0 and a are the line through the curve at reference_input_tokens for hit rates up to .9; the bounds are 90 % intervals;
+--      the window is cut where the engine changed or another model took over: what came before is not in the curve
 select
   deployment,
   make_date(day_index::integer) as day_utc,
@@ -28,6 +29,14 @@ select
   x_low,
   x_high,
   residual_scale,
+  make_timestamp(window_from_hour * 3600000000) as window_from_hour,
+  make_timestamp(changed_at_hour * 3600000000) as changed_at_hour,
+  change_size,
+  change_p_value,
+  changed,
+  model,
+  make_timestamp(model_since_hour * 3600000000) as model_since_hour,
+  mixed_models,
   trustworthy,
   reasons
 from mart.throughput_curve

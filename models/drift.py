@@ -1,0 +1,260 @@
+"""Whether the engine behind a window of busy rows changed at an hour, and since when it has been the same.
+
+Belongs here: the test for a change of the service-time law between two hours, repeated until the newest stretch shows
+none. Does not belong here: fitting the curve (`busy_periods`); doubting one that drifts bit by bit (`trust`).
+
+Load and mix change all the time, and a law that is not quite the engine's fits each mix a little differently. What sets
+an upgrade apart: the laws before and after differ on the traffic of *both* sides and in the same direction, while what
+a law leaves out errs in opposite ones; they differ at once, not bit by bit; and for the same load, which is a feature
+of its own here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.domain import Array
+from models.least_squares import gram_sums, inliers, solve_non_negative
+from models.regression_rows import BusyRows, RegressionRows, regression_rows
+
+Aspect: TypeAlias = Literal["level", "slope", "level and slope"]
+
+# Rows are judged as outliers among those of so many hours: beside a faster engine's, every row of a slower one is one.
+HOURS_PER_PASS = 6
+MIN_ROWS_PER_PASS = 50
+# On either side of a change: with less, four coefficients and their scatter cannot be told apart.
+MIN_SIDE_HOURS = 4
+MIN_SIDE_ROWS = 60
+# Hours that err together: residuals of neighbouring hours are of one mix at one load.
+BLOCK_HOURS = 6
+# With n blocks the least p-value is 2 of 2^n, so short windows have short blocks.
+MIN_BLOCKS = 16
+N_DRAWS = 999
+# tests/models/test_drift.py has what these limits find and what they leave alone.
+MAX_P_VALUE = 0.004
+# Of all work seen, and of a third of it by hit rate: without an upgrade up to .029 and .072 at p <= .01.
+MIN_DIFFERENCE = 0.03
+MIN_DIFFERENCE_OF_THIRD = 0.1
+# Share of the difference that is there within NEAR_SHARE of the window. A change: .94 to 1.04. Its like made bit by bit
+# over the whole window: twice NEAR_SHARE.
+MIN_ABRUPTNESS = 0.6
+NEAR_SHARE = 1 / 8
+MIN_NEAR_HOURS = 6
+# Of the scaled diagonal, so that a side without hits, or without load that varies, can be solved.
+RIDGE = 1e-9
+N_LAW = 4
+N_FEATURES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the engine. hour_index: the first hour of the new one, as in the rows.
+
+    size: largest relative difference of miss-token throughput, after over before less 1, over all the traffic seen and
+    each third of its work by hit rate; > 0 is faster. aspect: "level" where the thirds agree, "slope" where the third
+    with the fewest hits stays as it was. p_value: of no change at any hour, in (0, 1].
+    """
+
+    hour_index: int
+    size: float
+    aspect: Aspect
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hours:
+    """Usable rows and their sums. hours: ascending, (k,). gram: sums of the weighted rows of each, (k, p+1, p+1).
+
+    features: 5 of the law and 2 of the load, (n, p); hour, busy_s and is_inlier: of each row, (n,). Sums: of inliers.
+    """
+
+    hours: NDArray[np.int64]
+    gram: Array
+    hour: NDArray[np.int64]
+    features: Array
+    busy_s: Array
+    is_inlier: NDArray[np.bool_]
+
+    def since(self, hour_index: int) -> _Hours:
+        late, rows = self.hours >= hour_index, self.hour >= hour_index
+        return _Hours(
+            self.hours[late],
+            self.gram[late],
+            self.hour[rows],
+            self.features[rows],
+            self.busy_s[rows],
+            self.is_inlier[rows],
+        )
+
+
+def newest_change(rows: BusyRows, *, instance: NDArray[np.int64], seed: int) -> Change | None:
+    """The newest hour at which the engine changed; None where the whole window may be of one engine.
+
+    instance: a number for each row's instance, shape (n,). The window is cut at its clearest change, and what is newer
+    is tested again. A change within MIN_SIDE_HOURS of either end is not seen yet, or any more.
+    """
+    found = None
+    stretch = _hourly(rows, instance)
+    while stretch is not None and (change := _clearest_change(stretch, seed)) is not None:
+        found, stretch = change, stretch.since(change.hour_index)
+    return found
+
+
+def _hourly(rows: BusyRows, instance: NDArray[np.int64]) -> _Hours | None:
+    usable = regression_rows(rows)
+    if len(usable.busy_s) < 2 * MIN_SIDE_ROWS:
+        return None
+    weighted = usable.weighted(usable.features)
+    kept = _inliers_by_pass(usable, weighted)
+    joint = solve_non_negative(weighted[kept].T @ weighted[kept])
+    load = _offered_load(usable.hour, np.asarray(instance)[usable.index], usable.features @ joint)
+    features = np.column_stack([usable.features, load[:, np.newaxis] * usable.features[:, :2]])
+    hours, at = np.unique(usable.hour, return_inverse=True)
+    gram = gram_sums(usable.weighted(features) * kept[:, np.newaxis], at)
+    return _Hours(hours, gram, usable.hour, features, usable.busy_s, kept)
+
+
+def _inliers_by_pass(usable: RegressionRows, weighted: Array) -> NDArray[np.bool_]:
+    kept = np.ones(len(weighted), dtype=bool)
+    for rows in np.split(np.arange(len(weighted)), np.flatnonzero(np.diff(usable.hour // HOURS_PER_PASS)) + 1):
+        if len(rows) >= MIN_ROWS_PER_PASS:
+            kept[rows] = inliers(weighted[rows])
+    return kept
+
+
+def _offered_load(hour: NDArray[np.int64], instance: NDArray[np.int64], work_s: Array) -> Array:
+    """ln of the work that each row's instance was given in its hour, less its mean; shape (n,).
+
+    By one law for all hours: seconds as measured would be fewer on a faster engine, and hide it.
+    """
+    _, at = np.unique(np.column_stack([hour, instance]), axis=0, return_inverse=True)
+    load = np.log(np.maximum(np.bincount(at.ravel(), work_s), 1.0))[at.ravel()]
+    return np.asarray(load - np.average(load, weights=work_s))
+
+
+def _clearest_change(stretch: _Hours, seed: int) -> Change | None:
+    splits = _splits(stretch)
+    if not len(splits):
+        return None
+    first, p_value = _most_likely(stretch, splits, seed)
+    if p_value > MAX_P_VALUE:
+        return None
+    sums = np.stack([stretch.gram[:first].sum(axis=0), stretch.gram[first:].sum(axis=0)])
+    before, after = solve_non_negative(sums, signed=range(N_FEATURES, sums.shape[-1] - 1))
+    hour_index = _sharpened(stretch, int(stretch.hours[first]), before, after)
+    overall, thirds = _differences(stretch, hour_index, before, after)
+    if not (abs(overall) >= MIN_DIFFERENCE or np.abs(thirds).max() >= MIN_DIFFERENCE_OF_THIRD):
+        return None
+    if not _abruptness(stretch, hour_index, before, after) >= MIN_ABRUPTNESS:
+        return None
+    size = max((overall, *thirds.tolist()), key=abs)
+    return Change(hour_index, size, _aspect(thirds, size), p_value)
+
+
+def _splits(stretch: _Hours) -> NDArray[np.int64]:
+    """Positions among the hours before which the engine may have changed: enough hours and rows on either side."""
+    inlier_hour = stretch.hour[stretch.is_inlier]
+    rows_before = np.searchsorted(inlier_hour, stretch.hours)
+    at = np.arange(len(stretch.hours))
+    enough = (rows_before >= MIN_SIDE_ROWS) & (len(inlier_hour) - rows_before >= MIN_SIDE_ROWS)
+    return at[enough & (at >= MIN_SIDE_HOURS) & (len(at) - at >= MIN_SIDE_HOURS)]
+
+
+def _most_likely(stretch: _Hours, splits: NDArray[np.int64], seed: int) -> tuple[int, float]:
+    """The split whose two fits leave the least loss, and the p-value of so large a gain over one fit at any split.
+
+    Two fits gain Sᵀ(B⁻¹ + A⁻¹)S over one, with the scores S of the hours before (features x residuals of the one fit)
+    and the Gram sums B before and A after. Under no change the scores of a block of hours are as likely to have the
+    other sign, all of them at once: a wild bootstrap, which keeps what hours of a block have in common.
+    """
+    signed = range(N_FEATURES, stretch.gram.shape[-1] - 1)
+    joint = solve_non_negative(stretch.gram.sum(axis=0), signed=signed)
+    used = np.flatnonzero(joint)
+    gram, moment = stretch.gram[:, used][:, :, used], stretch.gram[:, used, -1]
+    norm = np.sqrt(np.diagonal(gram.sum(axis=0)))
+    gram, moment = gram / np.outer(norm, norm), moment / norm
+    whole = np.linalg.inv(gram.sum(axis=0) + RIDGE * np.eye(len(used)))
+    before = np.cumsum(gram, axis=0)[splits - 1]
+    after = gram.sum(axis=0) - before
+    curvature = np.linalg.inv(before + RIDGE * np.eye(len(used))) + np.linalg.inv(after + RIDGE * np.eye(len(used)))
+    scores = moment - gram @ (whole @ moment.sum(axis=0))
+
+    def gains(of_hours: Array) -> Array:
+        """Scores (hours, p) -> gain at each split (splits,), the one fit made again."""
+        sums = np.cumsum(of_hours, axis=0)[splits - 1] - before @ (whole @ of_hours.sum(axis=0))
+        return np.asarray(np.einsum("si,sij,sj->s", sums, curvature, sums))
+
+    found = gains(scores)
+    block = (stretch.hours - stretch.hours[0]) // _block_hours(stretch.hours)
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(N_DRAWS, int(block[-1]) + 1))[:, block]
+    null = np.array([gains(sign[:, np.newaxis] * scores).max() for sign in signs])
+    return int(splits[found.argmax()]), float((1 + (null >= found.max()).sum()) / (1 + N_DRAWS))
+
+
+def _block_hours(hours: NDArray[np.int64]) -> int:
+    return max(1, min(BLOCK_HOURS, int(hours[-1] - hours[0] + 1) // MIN_BLOCKS))
+
+
+def _sharpened(stretch: _Hours, hour_index: int, before: Array, after: Array) -> int:
+    """The hour near `hour_index` from which on the law after has less absolute error than the law before.
+
+    Where the two engines share a pass, the rows of one of them are its outliers: here all rows count.
+    """
+    errors = np.abs(stretch.busy_s[:, np.newaxis] - stretch.features @ np.column_stack([before, after]))
+    near = (stretch.hours > hour_index - HOURS_PER_PASS) & (stretch.hours < hour_index + HOURS_PER_PASS)
+    near[: MIN_SIDE_HOURS - 1] = near[len(near) - MIN_SIDE_HOURS + 1 :] = False
+    hours = stretch.hours[near]
+    rows = np.isin(stretch.hour, hours)
+    worse = (errors[rows, 1] - errors[rows, 0]) / np.sqrt(stretch.busy_s[rows])
+    by_hour = np.bincount(np.searchsorted(hours, stretch.hour[rows]), worse, len(hours))
+    # Loss of a change before each hour, but for a constant: the later hours by the law after.
+    return int(hours[np.cumsum(by_hour[::-1])[::-1].argmin()])
+
+
+def _differences(stretch: _Hours, hour_index: int, before: Array, after: Array) -> tuple[float, Array]:
+    """Relative difference of throughput, after over before less 1: of all traffic, and of each third (3,) by hit rate.
+
+    Of the traffic before and that after the smaller one, 0 where they contradict each other or one side has none.
+    """
+    hour, features = stretch.hour[stretch.is_inlier], stretch.features[stretch.is_inlier]
+    by_hit_rate = np.argsort(features[:, 3] / (features[:, 1] + features[:, 3]), kind="stable")
+    work = features @ np.column_stack([before, after])
+    done = np.cumsum(work[by_hit_rate].sum(axis=1))
+    thirds = np.split(by_hit_rate, np.searchsorted(done, [done[-1] / 3, 2 * done[-1] / 3]))
+
+    def of(rows: NDArray[np.int64]) -> float:
+        is_late = hour[rows] >= hour_index
+        sides = [work[rows[side]].sum(axis=0) for side in (~is_late, is_late)]
+        if not all((side > 0).all() for side in sides):
+            return 0.0
+        early, late = (float(side[0] / side[1]) - 1 for side in sides)
+        return min(early, late, key=abs) if early * late > 0 else 0.0
+
+    return of(by_hit_rate), np.array([of(third) for third in thirds])
+
+
+def _abruptness(stretch: _Hours, hour_index: int, before: Array, after: Array) -> float:
+    """Share of the difference of the two laws that lies between the hours just before and those just after.
+
+    Each side's law is taken to be before + share x (after - before), least squares in the one unknown.
+    """
+    n_near = max(MIN_NEAR_HOURS, int(NEAR_SHARE * (stretch.hours[-1] - stretch.hours[0] + 1)))
+    distance = stretch.hours - hour_index
+    direction = after - before
+
+    def share(near: NDArray[np.bool_]) -> float:
+        gram = stretch.gram[near].sum(axis=0)
+        length = direction @ gram[:-1, :-1] @ direction
+        return float(direction @ (gram[:-1, -1] - gram[:-1, :-1] @ before) / length) if length > 0 else np.nan
+
+    return share((distance >= 0) & (distance < n_near)) - share((distance < 0) & (distance >= -n_near))
+
+
+def _aspect(thirds: Array, size: float) -> Aspect:
+    if abs(thirds[2] - thirds[0]) <= abs(size) / 2:
+        return "level"
+    return "slope" if abs(thirds[0]) <= abs(size) / 4 else "level and slope"
