@@ -36,9 +36,11 @@ MIN_BLOCKS = 16
 N_DRAWS = 999
 # tests/models/test_drift.py has what these limits find and what they leave alone.
 MAX_P_VALUE = 0.004
-# Of all work seen, and of a third of it by hit rate: without an upgrade up to .029 and .072 at p <= .01.
+# Of all traffic that both sides have, and of a third of it by hit rate.
 MIN_DIFFERENCE = 0.03
 MIN_DIFFERENCE_OF_THIRD = 0.1
+# Of the work of the lesser side: that much must have its like on the other.
+MIN_COMMON = 0.1
 # Share of the difference that is there within NEAR_SHARE of the window. A change: .94 to 1.04. Its like made bit by bit
 # over the whole window: twice NEAR_SHARE.
 MIN_ABRUPTNESS = 0.6
@@ -46,8 +48,8 @@ NEAR_SHARE = 1 / 8
 MIN_NEAR_HOURS = 6
 # Of the scaled diagonal, so that a side without hits, or without load that varies, can be solved.
 RIDGE = 1e-9
-N_LAW = 4
-N_FEATURES = 5
+# Column of the features that counts beginnings of busy periods.
+OVERHEAD = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +69,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Hours:
-    """Usable rows and their sums. hours: ascending, (k,). gram: sums of the weighted rows of each, (k, p+1, p+1).
+    """Usable rows and their sums. hours: ascending, (k,). gram: sums of the weighted rows of each, (k, 6, 6).
 
-    features: 5 of the law and 2 of the load, (n, p); hour, busy_s and is_inlier: of each row, (n,). Sums: of inliers.
+    features: as in RegressionRows, (n, 5); hour, busy_s and is_inlier: of each row, (n,). Sums: of inliers.
     """
 
     hours: NDArray[np.int64]
@@ -91,31 +93,28 @@ class _Hours:
         )
 
 
-def newest_change(rows: BusyRows, *, instance: NDArray[np.int64], seed: int) -> Change | None:
+def newest_change(rows: BusyRows, *, seed: int) -> Change | None:
     """The newest hour at which the engine changed; None where the whole window may be of one engine.
 
-    instance: a number for each row's instance, shape (n,). The window is cut at its clearest change, and what is newer
+    The window is cut at its clearest change, and what is newer
     is tested again. A change within MIN_SIDE_HOURS of either end is not seen yet, or any more.
     """
     found = None
-    stretch = _hourly(rows, instance)
+    stretch = _hourly(rows)
     while stretch is not None and (change := _clearest_change(stretch, seed)) is not None:
         found, stretch = change, stretch.since(change.hour_index)
     return found
 
 
-def _hourly(rows: BusyRows, instance: NDArray[np.int64]) -> _Hours | None:
+def _hourly(rows: BusyRows) -> _Hours | None:
     usable = regression_rows(rows)
     if len(usable.busy_s) < 2 * MIN_SIDE_ROWS:
         return None
     weighted = usable.weighted(usable.features)
     kept = _inliers_by_pass(usable, weighted)
-    joint = solve_non_negative(weighted[kept].T @ weighted[kept])
-    load = _offered_load(usable.hour, np.asarray(instance)[usable.index], usable.features @ joint)
-    features = np.column_stack([usable.features, load[:, np.newaxis] * usable.features[:, :2]])
     hours, at = np.unique(usable.hour, return_inverse=True)
-    gram = gram_sums(usable.weighted(features) * kept[:, np.newaxis], at)
-    return _Hours(hours, gram, usable.hour, features, usable.busy_s, kept)
+    gram = gram_sums(weighted * kept[:, np.newaxis], at)
+    return _Hours(hours, gram, usable.hour, usable.features, usable.busy_s, kept)
 
 
 def _inliers_by_pass(usable: RegressionRows, weighted: Array) -> NDArray[np.bool_]:
@@ -126,16 +125,6 @@ def _inliers_by_pass(usable: RegressionRows, weighted: Array) -> NDArray[np.bool
     return kept
 
 
-def _offered_load(hour: NDArray[np.int64], instance: NDArray[np.int64], work_s: Array) -> Array:
-    """ln of the work that each row's instance was given in its hour, less its mean; shape (n,).
-
-    By one law for all hours: seconds as measured would be fewer on a faster engine, and hide it.
-    """
-    _, at = np.unique(np.column_stack([hour, instance]), axis=0, return_inverse=True)
-    load = np.log(np.maximum(np.bincount(at.ravel(), work_s), 1.0))[at.ravel()]
-    return np.asarray(load - np.average(load, weights=work_s))
-
-
 def _clearest_change(stretch: _Hours, seed: int) -> Change | None:
     splits = _splits(stretch)
     if not len(splits):
@@ -144,9 +133,12 @@ def _clearest_change(stretch: _Hours, seed: int) -> Change | None:
     if p_value > MAX_P_VALUE:
         return None
     sums = np.stack([stretch.gram[:first].sum(axis=0), stretch.gram[first:].sum(axis=0)])
-    before, after = solve_non_negative(sums, signed=range(N_FEATURES, sums.shape[-1] - 1))
+    before, after = solve_non_negative(sums)
     hour_index = _sharpened(stretch, int(stretch.hours[first]), before, after)
-    overall, thirds = _differences(stretch, hour_index, before, after)
+    differences = _differences(stretch, hour_index)
+    if differences is None:
+        return None
+    overall, thirds = differences
     if not (abs(overall) >= MIN_DIFFERENCE or np.abs(thirds).max() >= MIN_DIFFERENCE_OF_THIRD):
         return None
     if not _abruptness(stretch, hour_index, before, after) >= MIN_ABRUPTNESS:
@@ -171,9 +163,7 @@ def _most_likely(stretch: _Hours, splits: NDArray[np.int64], seed: int) -> tuple
     and the Gram sums B before and A after. Under no change the scores of a block of hours are as likely to have the
     other sign, all of them at once: a wild bootstrap, which keeps what hours of a block have in common.
     """
-    signed = range(N_FEATURES, stretch.gram.shape[-1] - 1)
-    joint = solve_non_negative(stretch.gram.sum(axis=0), signed=signed)
-    used = np.flatnonzero(joint)
+    used = np.flatnonzero(solve_non_negative(stretch.gram.sum(axis=0)))
     gram, moment = stretch.gram[:, used][:, :, used], stretch.gram[:, used, -1]
     norm = np.sqrt(np.diagonal(gram.sum(axis=0)))
     gram, moment = gram / np.outer(norm, norm), moment / norm
@@ -215,26 +205,46 @@ def _sharpened(stretch: _Hours, hour_index: int, before: Array, after: Array) ->
     return int(hours[np.cumsum(by_hour[::-1])[::-1].argmin()])
 
 
-def _differences(stretch: _Hours, hour_index: int, before: Array, after: Array) -> tuple[float, Array]:
+def _differences(stretch: _Hours, hour_index: int) -> tuple[float, Array] | None:
     """Relative difference of throughput, after over before less 1: of all traffic, and of each third (3,) by hit rate.
 
-    Of the traffic before and that after the smaller one, 0 where they contradict each other or one side has none.
+    Of requests that meet an idle engine and no others, where there are enough of them on both sides: those cost the
+    same at any load. None where too little of either side has its like on the other.
     """
-    hour, features = stretch.hour[stretch.is_inlier], stretch.features[stretch.is_inlier]
-    by_hit_rate = np.argsort(features[:, 3] / (features[:, 1] + features[:, 3]), kind="stable")
-    work = features @ np.column_stack([before, after])
-    done = np.cumsum(work[by_hit_rate].sum(axis=1))
+    is_alone = stretch.is_inlier & (stretch.features[:, 0] == 1) & (stretch.features[:, OVERHEAD] == 1)
+    of_lone = _differences_of(stretch, is_alone, hour_index)
+    return of_lone if of_lone is not None else _differences_of(stretch, stretch.is_inlier, hour_index)
+
+
+def _differences_of(stretch: _Hours, chosen: NDArray[np.bool_], hour_index: int) -> tuple[float, Array] | None:
+    """The same for some of the rows (n,), of which only those alike are compared.
+
+    Alike: as many requests and tokens, computed and cached, within a factor of two each: what the law does not hold,
+    packing and chunks, is much the same in them.
+    """
+    hour, features, busy_s = stretch.hour[chosen], stretch.features[chosen], stretch.busy_s[chosen]
+    is_late = (hour >= hour_index).astype(np.int64)
+    work_s = features @ solve_non_negative(stretch.gram.sum(axis=0))
+    size = np.log2(1 + features[:, [0, 1, 3, OVERHEAD]]).astype(np.int64)
+    cells, cell = np.unique(size, axis=0, return_inverse=True)
+    at = 2 * cell.ravel() + is_late
+
+    def sums(of: Array) -> Array:
+        return np.bincount(at, of, 2 * len(cells)).reshape(-1, 2).astype(np.float64)
+
+    rows, work, busy = sums(np.ones(len(at))), sums(work_s), sums(busy_s)
+    shared = (rows.min(axis=1) > 0) & (work.min(axis=1) > 0)
+    common = work[shared].min(axis=1)
+    if rows[shared].sum(axis=0).min() < MIN_SIDE_ROWS or common.sum() < MIN_COMMON * work.sum(axis=0).min():
+        return None
+    early, late = (busy[shared] / work[shared] * common[:, np.newaxis]).T
+    cached, miss = sums(features[:, 3])[shared].sum(axis=1), sums(features[:, 1])[shared].sum(axis=1)
+    by_hit_rate = np.argsort(cached / (cached + miss), kind="stable")
+    done = np.cumsum(common[by_hit_rate])
     thirds = np.split(by_hit_rate, np.searchsorted(done, [done[-1] / 3, 2 * done[-1] / 3]))
-
-    def of(rows: NDArray[np.int64]) -> float:
-        is_late = hour[rows] >= hour_index
-        sides = [work[rows[side]].sum(axis=0) for side in (~is_late, is_late)]
-        if not all((side > 0).all() for side in sides):
-            return 0.0
-        early, late = (float(side[0] / side[1]) - 1 for side in sides)
-        return min(early, late, key=abs) if early * late > 0 else 0.0
-
-    return of(by_hit_rate), np.array([of(third) for third in thirds])
+    return float(early.sum() / late.sum()) - 1, np.array(
+        [early[third].sum() / late[third].sum() - 1 if len(third) else 0.0 for third in thirds]
+    )
 
 
 def _abruptness(stretch: _Hours, hour_index: int, before: Array, after: Array) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from models.drift import Change, newest_change
@@ -66,7 +65,7 @@ def open_window(writer: Writer, traffic: dict[str, Any], *, first_hour: int, las
     served = served_models(writer.rows("curve/hourly_models", deployment=deployment, **arrived))
     begins = first_hour if served.since_hour is None else served.since_hour
     busy = writer.frame("curve/busy_rows", deployment=deployment, first_hour=begins, last_hour=last_hour)
-    change = newest_change(busy_rows(busy), instance=_numbered(busy["instance"]), seed=seed)
+    change = newest_change(busy_rows(busy), seed=seed)
     if change is not None:
         begins = change.hour_index
         busy = busy.filter(pl.col("hour_index") >= begins)
@@ -91,10 +90,6 @@ def busy_rows(rows: pl.DataFrame) -> BusyRows:
         cached_tokens=column("cached_tokens"),
         period_begins=column("begins_period"),
     )
-
-
-def _numbered(names: pl.Series) -> Any:
-    return np.unique(names.to_numpy(), return_inverse=True)[1]
 
 
 def window_findings(writer: Writer, day_index: int) -> list[Finding]:

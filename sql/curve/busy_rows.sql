@@ -7,7 +7,6 @@
 --      bases only the best that the window has (smallest basis_rank)
 select
   minute_index // 60 as hour_index,
-  instance,
   begins_period,
   busy_us,
   n_requests,

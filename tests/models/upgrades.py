@@ -23,7 +23,6 @@ class Window:
     """Rows by time, and the hours they cover. upgraded_at: first hour of the second engine, None without one."""
 
     rows: BusyRows
-    instance: np.ndarray
     input_tokens: float
     n_hours: int
     upgraded_at: int | None
@@ -72,13 +71,12 @@ def served_window(
         if chosen.any():
             logs.append(serve(engine, picked(traffic, chosen), seed=seed + first, overhead_s=overhead_s).log)
     log = Log(**{name: np.concatenate([getattr(one, name) for one in logs]) for name in Log.__dataclass_fields__})
-    by_instance = [(i, busy_rows(log.pick(log.instance == i))) for i in np.unique(log.instance).tolist()]
-    hours = np.concatenate([rows.hour_index for _, rows in by_instance])
+    by_instance = [busy_rows(log.pick(log.instance == i)) for i in np.unique(log.instance).tolist()]
+    hours = np.concatenate([rows.hour_index for rows in by_instance])
     order = np.argsort(hours, kind="stable")
     columns = {
-        name: np.concatenate([getattr(rows, name) for _, rows in by_instance])[order]
+        name: np.concatenate([getattr(rows, name) for rows in by_instance])[order]
         for name in BusyRows.__dataclass_fields__
     }
-    instance = np.concatenate([np.full(len(rows.hour_index), i) for i, rows in by_instance])[order]
     length = float((traffic.miss_tokens + traffic.cached_tokens).mean())
-    return Window(BusyRows(**columns), instance, length, n_hours, engines[1][0] if len(engines) > 1 else None)
+    return Window(BusyRows(**columns), length, n_hours, engines[1][0] if len(engines) > 1 else None)
