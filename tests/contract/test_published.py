@@ -33,11 +33,13 @@ COLUMNS = {
     ),
     "throughput_curve": (
         "deployment day_utc estimator target family reference_input_tokens tps0 tps0_low tps0_high a a_low a_high f c "
-        "q k overhead_s chunk_tokens n_minutes n_requests x_low x_high residual_scale trustworthy reasons"
+        "q k overhead_s chunk_tokens n_minutes n_requests x_low x_high residual_scale window_from_hour changed_at_hour "
+        "change_size change_p_value changed model model_since_hour mixed_models trustworthy reasons"
     ),
     "curve_candidates": (
         "deployment day_utc estimator target family reference_input_tokens tps0 tps0_low tps0_high a a_low a_high f c "
-        "q k overhead_s chunk_tokens n_minutes n_requests x_low x_high residual_scale is_chosen trustworthy reasons"
+        "q k overhead_s chunk_tokens n_minutes n_requests x_low x_high residual_scale window_from_hour changed_at_hour "
+        "change_size change_p_value changed model model_since_hour mixed_models is_chosen trustworthy reasons"
     ),
     "valley_status": (
         "deployment hour_utc hit_rate price_ratio revenue_index index_low index_high p_in_valley floor_hit_rate "
@@ -57,7 +59,8 @@ TYPES = {
         "sum_input_sq": "DECIMAL(38,0)",
     },
     "busy_periods": {"busy_us": "BIGINT", "attention2": "DECIMAL(38,0)", "minute_utc": "TIMESTAMP"},
-    "throughput_curve": {"day_utc": "DATE", "trustworthy": "BOOLEAN"},
+    "throughput_curve": {
+        "window_from_hour": "TIMESTAMP", "changed_at_hour": "TIMESTAMP", "day_utc": "DATE", "trustworthy": "BOOLEAN"},
     "valley_status": {"hour_utc": "TIMESTAMP", "revenue_index": "DOUBLE", "state": "VARCHAR"},
 }  # fmt: skip
 KEYS = {
