@@ -12,6 +12,9 @@ Does not belong here: files, SQL, clocks, prices in money, alert policy.
     chunks          the chunk size of engines that do not pack, and what their small last chunks cost
     sweep           the straight line, from a controlled benchmark
     length_sweep    the service-time law, from a controlled benchmark of several lengths
+    margin          where a traffic's bathtub is back at 1, and how that moves with the law
+    knowledge       what is known of a law: from a curve, from nothing, after a benchmark
+    design, plan    the few benchmark points that would narrow an exit most
     curve_fit       what every estimator returns
     trust           whether a verdict may rest on it
 """

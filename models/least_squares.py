@@ -16,6 +16,8 @@ from models.domain import Array
 
 # Relative to the scaled diagonal: makes collinear features solvable, moves separable ones by about 1e-12.
 RIDGE = 1e-12
+# Determinant of unit-norm features below which they count as collinear; exactly so, it is about 1e-16.
+COLLINEAR = 1e-9
 # Beyond 4 median absolute deviations (2.7 sigma) of the other rows, a row is an outlier.
 OUTLIER_MADS = 4.0
 MAX_PASSES = 50
@@ -39,28 +41,43 @@ def gram_sums(weighted_rows: Array, block: NDArray[np.int64]) -> Array:
 def solve_non_negative(gram: Array, *, signed: Sequence[int] = ()) -> Array:
     """The coefficients >= 0 of least squared residual: gram sums (..., p+1, p+1) -> (..., p).
 
-    Tries every set of positive coefficients (31 for p = 5): exact, never iterates, solves all leading entries at once.
-    Features are scaled to unit norm first, since they differ by 1e8. signed: those that may be negative.
+    Where all features together have positive coefficients, those are it; else, and where features are collinear and
+    fewer do as well, it tries every set of positive ones (31 for p = 5): exact, never iterates, solves all entries and
+    all sets of a size at once. Features are scaled to unit norm first, since they differ by 1e8. signed: those that may
+    be negative.
     """
     features, moment = gram[..., :-1, :-1], gram[..., :-1, -1]
     norm = np.sqrt(np.diagonal(features, axis1=-2, axis2=-1))
     norm = np.where(norm > 0, norm, 1.0)
-    features = features / (norm[..., :, np.newaxis] * norm[..., np.newaxis, :])
-    moment = moment / norm
     n_features = moment.shape[-1]
-    best, best_gain = np.zeros_like(moment), np.zeros(moment.shape[:-1])
+    features = (features / (norm[..., :, np.newaxis] * norm[..., np.newaxis, :])).reshape(-1, n_features, n_features)
+    scaled = (moment / norm).reshape(-1, n_features)
+    free = np.zeros(n_features, dtype=bool)
+    free[list(signed)] = True
+    best = np.linalg.solve(features + RIDGE * np.eye(n_features), scaled[..., np.newaxis])[..., 0]
+    bound = ~((best > 0) | free).all(axis=1) | (np.linalg.det(features) < COLLINEAR)
+    if bound.any():
+        best[bound] = _best_of_sets(features[bound], scaled[bound], free)
+    return np.asarray(best.reshape(moment.shape) / norm)
+
+
+def _best_of_sets(features: Array, moment: Array, free: NDArray[np.bool_]) -> Array:
+    """The best allowed solution over all sets of features: unit-norm features (n, p, p), moment (n, p) -> (n, p)."""
+    n_entries, n_features = moment.shape
+    best, best_gain, entries = np.zeros_like(moment), np.zeros(n_entries), np.arange(n_entries)
     for size in range(1, n_features + 1):
-        for chosen in map(list, combinations(range(n_features), size)):
-            normal = features[..., chosen, :][..., chosen] + RIDGE * np.eye(size)
-            solution = np.linalg.solve(normal, moment[..., chosen, np.newaxis])[..., 0]
-            gain = (moment[..., chosen] * solution).sum(axis=-1)
-            allowed = (solution >= 0) | np.isin(chosen, signed)
-            better = allowed.all(axis=-1) & (gain > best_gain)
-            candidate = np.zeros_like(moment)
-            candidate[..., chosen] = solution
-            best = np.where(better[..., np.newaxis], candidate, best)
-            best_gain = np.where(better, gain, best_gain)
-    return np.asarray(best / norm)
+        sets = np.array(list(combinations(range(n_features), size)))
+        normal = features[:, sets[:, :, np.newaxis], sets[:, np.newaxis, :]] + RIDGE * np.eye(size)
+        wanted = moment[:, sets]
+        solution = np.linalg.solve(normal, wanted[..., np.newaxis])[..., 0]
+        allowed = ((solution >= 0) | free[sets]).all(axis=-1)
+        gain = np.where(allowed, (wanted * solution).sum(axis=-1), -np.inf)
+        winner = gain.argmax(axis=1)
+        better = np.flatnonzero(gain[entries, winner] > best_gain)
+        best[better] = 0.0
+        best[better[:, np.newaxis], sets[winner[better]]] = solution[better, winner[better]]
+        best_gain[better] = gain[better, winner[better]]
+    return best
 
 
 def inliers(weighted_rows: Array, *, at_least: float = 0.0, size: Array | None = None) -> NDArray[np.bool_]:

@@ -2,19 +2,22 @@
 
 Belongs here: noticing the two signals. Does not belong here: what is rolled back (`warehouse`), exit codes' meaning
 (`cli`). The engine turns an interrupt into an error of its own and Dagster replaces the handlers while a job runs, so
-the exception alone does not tell what happened: the signal's number is taken from the wake-up descriptor instead.
+the exception alone does not tell what happened: the signal's number is taken from the wake-up descriptor instead. And
+DuckDB 2.0.1 closes a query that failed by waiting for its threads, which nobody has told to stop: a second thread does.
 """
 
 from __future__ import annotations
 
-import os
+import select
 import signal
+import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_listener: int | None = None
+REPEAT_S = 0.05
+"""What is told to end between two steps begins the next; it is told again."""
 
 
 class Stopped(BaseException):
@@ -25,6 +28,49 @@ class Stopped(BaseException):
         self.signal_number = signal_number
 
 
+class _Listener:
+    """What has come through the wake-up descriptor; read by whoever looks first, kept until it is heeded."""
+
+    def __init__(self) -> None:
+        self._ear, self.mouth = socket.socketpair()
+        for end in (self._ear, self.mouth):
+            end.setblocking(False)
+        self._lock = threading.Lock()
+        self._heard: list[int] = []
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._relay, name="stopping", daemon=True)
+        self._thread.start()
+
+    def hear(self) -> list[int]:
+        """Return the numbers of the signals that nothing has heeded."""
+        with self._lock:
+            with suppress(BlockingIOError):
+                self._heard += [number for number in self._ear.recv(4096) if number in _SIGNALS]
+            return self._heard
+
+    def close(self) -> None:
+        """End the thread."""
+        self._is_over.set()
+        self.mouth.close()
+        self._thread.join()
+        self._ear.close()
+
+    def _relay(self) -> None:
+        while not self.hear():
+            select.select([self._ear], [], [])
+            if self._is_over.is_set():
+                return
+        while not self._is_over.wait(REPEAT_S):
+            with _lock:
+                for end in _ends:
+                    end()
+
+
+_listener: _Listener | None = None
+_lock = threading.Lock()
+_ends: list[Callable[[], None]] = []
+
+
 @contextmanager
 def listening() -> Iterator[None]:
     """Raise Stopped where one of the signals ends what is done inside; in the main thread only, as signals are."""
@@ -32,8 +78,8 @@ def listening() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    _listener, wake_up = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    before = signal.set_wakeup_fd(wake_up, warn_on_full_buffer=False)
+    _listener = _Listener()
+    before = signal.set_wakeup_fd(_listener.mouth.fileno(), warn_on_full_buffer=False)
     handlers = {number: signal.signal(number, signal.default_int_handler) for number in _SIGNALS}
     try:
         yield
@@ -44,19 +90,23 @@ def listening() -> Iterator[None]:
         for number, handler in handlers.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(before)
-        os.close(_listener)
-        os.close(wake_up)
+        _listener.close()
         _listener = None
+
+
+@contextmanager
+def ended_by(end: Callable[[], None]) -> Iterator[None]:
+    """Call `end` from another thread, again and again, once a signal has come; it must make long work inside fail."""
+    with _lock:
+        _ends.append(end)
+    try:
+        yield
+    finally:
+        with _lock:
+            _ends.remove(end)
 
 
 def heed() -> None:
     """Raise Stopped if a signal has come that nothing has heeded: what runs in between may have swallowed it."""
-    if _listener is None:
-        return
-    try:
-        numbers = os.read(_listener, 4096)
-    except BlockingIOError:
-        return
-    for number in numbers:
-        if number in _SIGNALS:
-            raise Stopped(number)
+    if _listener is not None and (heard := _listener.hear()):
+        raise Stopped(heard.pop(0))

@@ -13,40 +13,53 @@ import polars as pl
 from models.length_sweep import fit_length_sweep
 from models.sweep import fit_sweep, is_one_length
 from pipelines.commands.ingest import source_for
-from pipelines.commands.options import add_json
+from pipelines.commands.options import add_config, add_json
 from pipelines.commands.output import tell, write_json
 from pipelines.errors import UnreachableError, UsageError
 from pipelines.inbox import find_named
 from pipelines.ingest import ingest_files
 from pipelines.log_file import LogFile
+from pipelines.plan_result import plan_fields, plan_sentences
+from pipelines.planning import DEFAULT_PRICE_RATIO, plan_for
+from pipelines.settings import load_settings
 from pipelines.sweep_result import lengths_fields, lengths_sentences, one_length_fields, one_length_sentences
 from pipelines.warehouse import Warehouse
 
 
 def add_to(commands: Any) -> None:
     """Declare the command."""
-    parser = commands.add_parser("fit", help="curve and valley from a benchmark sweep")
-    parser.add_argument("sweep", metavar="SWEEP_FILE", help="log of a saturated benchmark: many hit rates")
+    parser = commands.add_parser("fit", help="curve and valley from a benchmark sweep, or what to measure")
+    parser.add_argument("sweep", metavar="SWEEP_FILE", nargs="?", help="log of a saturated benchmark: many hit rates")
+    parser.add_argument(
+        "--plan",
+        metavar="DEPLOYMENT",
+        help="the few points to measure that would make this deployment's verdict certain, after SWEEP_FILE if given",
+    )
     parser.add_argument("--format", metavar="NAME", help="its format (default: told from how it begins)")
     parser.add_argument(
         "--price-ratio",
         type=float,
-        default=0.1,
         metavar="r",
-        help="price of a cached / of a computed token (default .1)",
+        help="price of a cached / of a computed token (default .1; with --plan, the deployment's own)",
     )
     add_json(parser)
-    parser.set_defaults(execute=execute)
+    add_config(parser)
+    parser.set_defaults(execute=execute, refuse=parser.error)
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Fit the sweep and print curve and valley; exit with 1 when the curve must not be trusted."""
-    if not 0 <= options.price_ratio < 1:
+    """Fit the sweep and print curve and valley, exit with 1 when the curve must not be trusted; or print a plan."""
+    if options.price_ratio is not None and not 0 <= options.price_ratio < 1:
         raise UsageError(f"--price-ratio {options.price_ratio} is not in [0, 1): give cached price / input price")
+    if options.plan is not None:
+        return _plan(options)
+    if options.sweep is None:
+        options.refuse("name a SWEEP_FILE, or a deployment with --plan")
     log = _only(find_named(Path.cwd(), options.sweep))
     rows, basis = read_sweep(log, options.format)
+    price_ratio = DEFAULT_PRICE_RATIO if options.price_ratio is None else options.price_ratio
     try:
-        found, sentences = _fitted(rows, basis, options.price_ratio)
+        found, sentences = _fitted(rows, basis, price_ratio)
     except ValueError as error:
         raise UsageError(f"{log.name} is no sweep: {error}") from None
     if options.json:
@@ -54,6 +67,20 @@ def execute(options: argparse.Namespace) -> int:
     else:
         print("\n".join(sentences))
     return 0 if found["trustworthy"] else 1
+
+
+def _plan(options: argparse.Namespace) -> int:
+    settings = load_settings(options.config)
+    measured = None
+    if options.sweep is not None:
+        measured, _ = read_sweep(_only(find_named(Path.cwd(), options.sweep)), options.format)
+    with Warehouse(settings.warehouse_folder).reader() as reader:
+        planned = plan_for(reader, options.plan, price_ratio=options.price_ratio, benchmark=measured)
+    if options.json:
+        write_json(plan_fields(planned))
+    else:
+        print("\n".join(plan_sentences(planned)))
+    return 0
 
 
 def _fitted(rows: pl.DataFrame, basis: str, price_ratio: float) -> tuple[dict[str, Any], list[str]]:

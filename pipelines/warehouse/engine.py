@@ -6,7 +6,8 @@ Belongs here: what readers and the writer have in common. Does not belong here: 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import duckdb
 
 from pipelines import queries
 from pipelines.errors import UsageError, ValleywatchError
+from pipelines.stopping import ended_by
 from pipelines.warehouse.disk import disk_full
 
 SCHEMA_VERSION = 4
@@ -27,10 +29,21 @@ CONNECT = {
 _DAMAGE_WORDS = r"(?i)corrupt|checksum|not a valid DuckDB|failed to load metadata|replay|deseriali[sz]"
 
 
-def connect(
+@contextmanager
+def connected(
     path: Path | None, folder: Path, memory_limit: str, *, attach: Path | None = None
-) -> duckdb.DuckDBPyConnection:
-    """Connect with everything that could leave the warehouse folder switched off; the order of the settings matters."""
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Connect with everything that could leave the warehouse folder switched off; a stop ends what it is doing."""
+    connection = _connect(path, folder, memory_limit, attach)
+    try:
+        with ended_by(connection.interrupt):
+            yield connection
+    finally:
+        connection.close()
+
+
+def _connect(path: Path | None, folder: Path, memory_limit: str, attach: Path | None) -> duckdb.DuckDBPyConnection:
+    # The order of the settings matters.
     config: dict[str, Any] = {**CONNECT, "memory_limit": memory_limit}
     if path is not None:
         config["temp_directory"] = str(folder / "tmp")

@@ -16,7 +16,7 @@ import duckdb
 
 from pipelines.errors import DiskFullError, UsageError, ValleywatchError
 from pipelines.warehouse.disk import disk_full, lock, make_folder
-from pipelines.warehouse.engine import connect, is_damage, require_layout, unreadable
+from pipelines.warehouse.engine import connected, is_damage, require_layout, unreadable
 from pipelines.warehouse.reader import Reader
 from pipelines.warehouse.writer import Writer
 
@@ -60,14 +60,11 @@ class Warehouse:
     @contextmanager
     def opened(self, name: str) -> Iterator[Writer]:
         """Open a database of the folder for writing, made where it is missing; its owner holds the lock."""
-        connection = connect(self.folder / name, self.folder, self.memory_limit)
-        try:
+        with connected(self.folder / name, self.folder, self.memory_limit) as connection:
             (self.folder / name).chmod(0o600)
             writer = Writer(connection, self)
             writer.prepare()
             yield writer
-        finally:
-            connection.close()
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -122,11 +119,9 @@ class Warehouse:
         """Open the published snapshot, read-only and locked down."""
         if not self.snapshot.exists():
             raise UsageError(f"nothing is published in {self.folder} yet: run `valleywatch run` first")
-        connection = connect(None, self.folder, self.memory_limit, attach=self.snapshot.resolve())
-        try:
-            require_layout(connection, self.folder)
-            yield Reader(connection)
-        except duckdb.Error as error:
-            raise ValleywatchError(unreadable(self.snapshot.resolve(), error)) from error
-        finally:
-            connection.close()
+        with connected(None, self.folder, self.memory_limit, attach=self.snapshot.resolve()) as connection:
+            try:
+                require_layout(connection, self.folder)
+                yield Reader(connection)
+            except duckdb.Error as error:
+                raise ValleywatchError(unreadable(self.snapshot.resolve(), error)) from error

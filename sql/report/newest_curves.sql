@@ -20,6 +20,7 @@ select
   c,
   q,
   k,
+  chunk_tokens,
   n_minutes,
   n_requests,
   residual_scale,

@@ -8,12 +8,15 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 import pytest
 
+from pipelines.stopping import Stopped, ended_by, heed, listening
 from tests.conftest import REPO
 from tests.place import Place, request
 
@@ -150,3 +153,35 @@ def test_a_run_stopped_at_twenty_random_instants_loses_nothing(
     # A signal that meets the interpreter after its work is done ends it as the kernel does: a shell shows 143 as well.
     assert set(codes) <= {0, 143, -signal.SIGTERM}
     assert codes.count(143) >= 10
+
+
+def be_stopped(ended: threading.Event, *, while_open: bool) -> None:
+    """Swallow a signal, as the engine can, wait for whoever ends what is open, then heed it."""
+    with listening():
+        with ended_by(ended.set):
+            if while_open:
+                swallow_a_signal()
+                assert ended.wait(30)
+        if not while_open:
+            swallow_a_signal()
+        heed()
+
+
+def swallow_a_signal() -> None:
+    with suppress(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGTERM)
+
+
+def test_what_swallows_a_signal_and_waits_is_ended_from_outside() -> None:
+    ended = threading.Event()
+    with pytest.raises(Stopped) as stop:
+        be_stopped(ended, while_open=True)
+    assert stop.value.signal_number == signal.SIGTERM
+    assert ended.is_set()
+
+
+def test_what_is_over_is_not_ended() -> None:
+    ended = threading.Event()
+    with pytest.raises(Stopped):
+        be_stopped(ended, while_open=False)
+    assert not ended.is_set()

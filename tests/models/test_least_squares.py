@@ -45,6 +45,19 @@ def test_collinear_and_absent_features_still_give_the_best_fit():
     assert found[2] == 0
 
 
+@pytest.mark.parametrize("noise", [0.01, 3.0])
+def test_draws_inside_and_at_the_bounds_are_those_of_scipy_one_by_one(noise):
+    """Of 200 resamplings few touch a bound at little noise, and most at much."""
+    rng = np.random.default_rng(7)
+    x = rng.lognormal(0, 1, (80, 5))
+    z = np.column_stack([x, x @ [1, 0.02, 1, 0, 2] + noise * rng.standard_normal(80)])
+    weights = rng.poisson(1, (200, 80)) ** 0.5
+    found = solve_non_negative(np.stack([(z * w[:, np.newaxis]).T @ (z * w[:, np.newaxis]) for w in weights]))
+    expected = [nnls(x * w[:, np.newaxis], z[:, 5] * w)[0] for w in weights]
+    assert 0 < (found == 0).any(axis=1).mean() < 1
+    assert found == pytest.approx(np.array(expected), rel=1e-6, abs=1e-9)
+
+
 def test_block_sums_add_up_to_the_sum_of_all_rows():
     z, block = rows(2), np.repeat([3, 5, 9], 20)
     sums = gram_sums(z, block)
