@@ -93,10 +93,8 @@ def test_one_engine_throughout_is_not_told(place: Place) -> None:
     assert [row["trustworthy"] for row in curves] == [True, True]
 
 
-def test_order_of_lines_of_days_and_reruns_change_nothing(tmp_path: Path) -> None:
-    whole, split = Place(tmp_path / "whole"), Place(tmp_path / "split")
-    whole.write("a.jsonl", ROWS)
-    whole.settle()
+def test_order_of_lines_of_days_and_reruns_change_nothing(upgraded: Place, tmp_path: Path) -> None:
+    split = Place(tmp_path / "split")
     # The newer day first and alone; then what was missing, old hours among it, comes late.
     split.write("b.jsonl", ROWS[-600:])
     split.settle()
@@ -105,7 +103,7 @@ def test_order_of_lines_of_days_and_reruns_change_nothing(tmp_path: Path) -> Non
     split.settle()
     without = ("source_file", "source_line", "source_name", "content_sha256", "path", "lines", "loaded")
     tables = ("throughput_curve", "curve_candidates", "valley_status", "valley_episodes", "busy_periods")
-    expected, found = (place.views(without=without) for place in (whole, split))
+    expected, found = (place.views(without=without) for place in (upgraded, split))
     assert [found[table] for table in tables] == [expected[table] for table in tables]
     with split.warehouse.writer() as writer:
         for day_index in (20_786, 20_785):
