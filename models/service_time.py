@@ -74,12 +74,24 @@ class StraightLine:
 
 def busy_s(law: ServiceTime, moments: TrafficMoments) -> float:
     """Busy seconds of this traffic: f*n + c*ΣM + q*(ΣMP + ΣM²/2) + k*ΣP."""
-    return float(law.as_array() @ _features(moments))
+    return float(busy_s_draws(law.as_array(), moments))
+
+
+def busy_s_draws(coefficients: Array, moments: TrafficMoments) -> Array:
+    """`busy_s` under many laws: shape (..., 4), columns f, c, q, k -> (...)."""
+    seconds: Array = coefficients @ _features(moments)
+    return seconds
 
 
 def busy_without_cache_s(law: ServiceTime, moments: TrafficMoments) -> float:
     """Busy seconds of the same requests if every token were computed: f*n + c*ΣL + q*ΣL²/2."""
-    return float(law.as_array() @ _features_without_cache(moments))
+    return float(busy_without_cache_s_draws(law.as_array(), moments))
+
+
+def busy_without_cache_s_draws(coefficients: Array, moments: TrafficMoments) -> Array:
+    """`busy_without_cache_s` under many laws: shape (..., 4), columns f, c, q, k -> (...)."""
+    seconds: Array = coefficients @ _features_without_cache(moments)
+    return seconds
 
 
 def revenue_index(law: ServiceTime, moments: TrafficMoments, price_ratio: float) -> float:
@@ -99,7 +111,7 @@ def revenue_index_draws(coefficients: Array, moments: TrafficMoments, price_rati
     """
     _require_traffic(moments)
     require_price_ratio(price_ratio)
-    busy, without = coefficients @ _features(moments), coefficients @ _features_without_cache(moments)
+    busy, without = busy_s_draws(coefficients, moments), busy_without_cache_s_draws(coefficients, moments)
     earned = (moments.miss_tokens + price_ratio * moments.cached_tokens) / moments.input_tokens
     index: Array = np.divide(earned * without, busy, out=np.full(len(busy), np.nan), where=busy > 0)
     return index
@@ -140,14 +152,23 @@ def marginal_index(law: ServiceTime, moments: TrafficMoments, price_ratio: float
     c - k + q * context, context being the cached prefix a computed token sees on average, ΣMP/ΣM; where there are no
     misses, it is that of the first hit lost, ΣP²/ΣP.
     """
-    index = revenue_index(law, moments, price_ratio)
+    slope = float(marginal_index_draws(law.as_array()[np.newaxis], moments, price_ratio)[0])
+    require(isfinite(slope), "marginal index", slope, rule="the law gives this traffic a positive busy time")
+    return slope
+
+
+def marginal_index_draws(coefficients: Array, moments: TrafficMoments, price_ratio: float) -> Array:
+    """`marginal_index` under many laws, shape (n_draws, 4) -> (n_draws,); NaN where a law gives no busy time."""
+    index = revenue_index_draws(coefficients, moments, price_ratio)
     if moments.miss_tokens > 0:
         context = moments.sum_miss_cached / moments.miss_tokens
     else:
         context = moments.sum_cached_sq / moments.cached_tokens
-    busy, without = busy_s(law, moments), busy_without_cache_s(law, moments)
-    saved_s = law.c - law.k + law.q * context
-    return index * moments.input_tokens * saved_s / busy - (1 - price_ratio) * without / busy
+    busy, without = busy_s_draws(coefficients, moments), busy_without_cache_s_draws(coefficients, moments)
+    _, c, q, k = coefficients.T
+    gained = index * moments.input_tokens * (c - k + q * context) - (1 - price_ratio) * without
+    slope: Array = np.divide(gained, busy, out=np.full(len(busy), np.nan), where=busy > 0)
+    return slope
 
 
 def tps_miss(law: ServiceTime, x: Numbers, input_tokens: float) -> Numbers:

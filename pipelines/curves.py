@@ -17,6 +17,7 @@ from models.busy_periods import fit_busy_periods
 from models.curve_fit import CurveFit, Target
 from models.envelope import EnvelopeRows, fit_envelope
 from pipelines.contracts import is_broken, refresh_marts
+from pipelines.curve_shapes import NO_SHAPE, CurveShape, shape_of
 from pipelines.curve_window import CurveWindow, busy_rows, open_window
 from pipelines.errors import ValleywatchError
 from pipelines.faults import reach
@@ -36,11 +37,11 @@ BASES_PER_COUNT = 10
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What one estimator says; reasons: the fit's own, and what the logs lack for it."""
+    """What one estimator says; reasons: the fit's own, and what the logs lack for it; rows: what it was fitted to."""
 
     fit: CurveFit
     reasons: tuple[str, ...]
-    has_rows: bool
+    rows: pl.DataFrame
 
     @property
     def is_trustworthy(self) -> bool:
@@ -59,6 +60,8 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
     writer.open_days(first_day, day_index)
     curves: list[dict[str, Any]] = []
     candidates: list[dict[str, Any]] = []
+    families: list[dict[str, Any]] = []
+    lengths: list[dict[str, Any]] = []
     draws: list[pl.DataFrame] = []
     hours = {"first_hour": first_day * HOURS_PER_DAY, "last_hour": (day_index + 1) * HOURS_PER_DAY - 1}
     for traffic in writer.rows("curve/deployments", **hours):
@@ -67,18 +70,28 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
         window = open_window(writer, traffic, **hours, seed=seed)
         found = _candidates(writer, window, seed, policy)
         chosen = _choose(found)
+        shape = _shape(writer, window, chosen, seed)
         keys = {"deployment": deployment, "day_index": day_index, **window.columns()}
-        curves.append(keys | _curve_row(chosen))
-        candidates += [keys | _curve_row(one) | {"is_chosen": one is chosen} for one in found]
+        curves.append(keys | _curve_row(chosen) | shape.columns)
+        candidates += [
+            curves[-1] | {"is_chosen": True} if one is chosen else keys | _curve_row(one) | {"is_chosen": False}
+            for one in found
+        ]
+        families += shape.family_rows(deployment, day_index)
+        lengths += shape.length_rows(deployment, day_index)
         if chosen.fit.draws is not None:
             draws.append(_draw_rows(deployment, day_index, chosen.fit))
     with writer.transaction():
         writer.run("curve/clear_curve", day_index=day_index)
         writer.run("curve/clear_candidates", day_index=day_index)
         writer.run("curve/clear_draws", day_index=day_index)
+        writer.run("curve/clear_families", day_index=day_index)
+        writer.run("curve/clear_lengths", day_index=day_index)
         reach("curves_cleared")
         writer.insert_rows("mart.throughput_curve", curves)
         writer.insert_rows("mart.curve_candidates", candidates)
+        writer.insert_rows("mart.curve_families", families)
+        writer.insert_rows("mart.curve_by_length", lengths)
         if draws:
             writer.insert_frame("mart.curve_draws", pl.concat(draws))
         writer.run("ops/clean_day", day_index=day_index)
@@ -105,15 +118,21 @@ def _candidates(writer: Writer, window: CurveWindow, seed: int, policy: PolicySe
         )
         found.append((fit, rows))
     return [
-        Candidate(fit, _reasons(fit, traffic, is_timed=busy.height > 0, policy=policy), has_rows=rows.height > 0)
-        for fit, rows in found
+        Candidate(fit, _reasons(fit, traffic, is_timed=busy.height > 0, policy=policy), rows) for fit, rows in found
     ]
+
+
+def _shape(writer: Writer, window: CurveWindow, chosen: Candidate, seed: int) -> CurveShape:
+    """Ask what else the window tells of the chosen curve; an envelope's requests are no busy periods."""
+    lengths = writer.frame("curve/lengths", deployment=window.traffic["deployment"], **window.bounds_us)
+    busy = window.busy if chosen.fit.estimator == "busy_periods" else window.busy.clear()
+    return shape_of(chosen.fit, busy_rows(busy), busy, lengths, seed=seed)
 
 
 def _choose(candidates: list[Candidate]) -> Candidate:
     """Return the first that is trustworthy, else the first that has rows, else the first."""
     trusted = [candidate for candidate in candidates if candidate.is_trustworthy]
-    with_rows = [candidate for candidate in candidates if candidate.has_rows]
+    with_rows = [candidate for candidate in candidates if candidate.rows.height]
     return (trusted or with_rows or candidates)[0]
 
 
@@ -190,7 +209,7 @@ def _curve_row(candidate: Candidate) -> dict[str, Any]:
         "q": law.q if law else None,
         "k": law.k if law else None,
         "overhead_s": fit.overhead_s,
-        "chunk_tokens": None,
+        **NO_SHAPE,
         "n_minutes": fit.n_minutes,
         "n_requests": fit.n_requests,
         "x_low": fit.x_low,

@@ -7,13 +7,14 @@ here: the hourly verdicts (`verdicts`), words (`words`), drawing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models import service_time
+from models.bathtub import valley_of_mix
 from models.curve_fit import Target
 from models.uncertainty import index_interval
 from pipelines.times import to_hour
@@ -23,7 +24,7 @@ from pipelines.warehouse import Reader
 
 HELD = "held"
 BATHTUB_GRID = np.round(np.arange(0.0, 1.0, 0.005), 3)
-"""Hit rates at which the bathtub is evaluated."""
+"""Hit rates at which the bathtub is drawn; floor and exit are exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,8 @@ class Overview:
     hours: list[dict[str, Any]]
 
 
-def overviews(reader: Reader) -> list[Overview]:
-    """Return every deployment of the snapshot, by name."""
+def overviews(reader: Reader, deployment: str | None = None) -> list[Overview]:
+    """Return every deployment of the snapshot, by name, or the one of this name: none where it is not known."""
     curves = {row["deployment"]: row for row in reader.rows("report/newest_curves")}
     hours: dict[str, list[dict[str, Any]]] = {}
     for row in reader.rows("report/recent_hours"):
@@ -69,6 +70,7 @@ def overviews(reader: Reader) -> list[Overview]:
             hours.get(traffic["deployment"], []),
         )
         for traffic in reader.rows("report/recent_traffic")
+        if deployment in (None, traffic["deployment"])
     ]
 
 
@@ -109,17 +111,6 @@ def trace_bathtub(
     return Bathtub(BATHTUB_GRID, index, bounds[:, 0], bounds[:, 1])
 
 
-def floor_and_exit(bathtub: Bathtub) -> tuple[float | None, float | None, float | None]:
-    """Return floor hit rate, exit hit rate (None: it never recovers) and floor depth; all None without a valley."""
-    lowest = int(np.argmin(bathtub.index))
-    depth = 1.0 - float(bathtub.index[lowest])
-    if lowest == 0 or depth <= 0:
-        return None, None, None
-    recovered = np.flatnonzero(bathtub.index[lowest:] >= 1.0)
-    leaves = float(bathtub.hit_rate[lowest + recovered[0]]) if recovered.size else None
-    return float(bathtub.hit_rate[lowest]), leaves, depth
-
-
 def _verdict(
     traffic: dict[str, Any],
     hours: list[dict[str, Any]],
@@ -149,12 +140,14 @@ def _verdict(
         for name in ("price_ratio", "input_per_mtok", "cached_per_mtok", "currency", "regime", "busy_share")
     }
     if curve is not None:
-        known |= {"estimator": curve["estimator"], "target": curve["target"]}
+        known |= {"estimator": curve["estimator"], "target": curve["target"], "chunk_tokens": curve["chunk_tokens"]}
+        known["tail_chunk_s_per_day"] = curve["tail_chunk_s_per_day"]
     if curve is not None and law is not None and bathtub is not None:
         known |= _worth(law, draws, moments_of(traffic), last["price_ratio"], curve["target"])
-        floor, leaves, depth = floor_and_exit(bathtub)
-        known |= {"floor_hit_rate": floor, "exit_hit_rate": leaves, "floor_depth": depth}
+        valley = valley_of_mix(law, moments_of(traffic), last["price_ratio"])
+        known |= asdict(valley) if valley is not None else {}
         known |= _lost(hours, last["currency"])
+        known["tail_chunk_lost_per_day"] = _tail_lost(curve, law, moments_of(traffic), last)
         known["lever"] = _lever(known, law, moments_of(traffic))
     return Verdict(**known)
 
@@ -164,6 +157,16 @@ def _lost(hours: list[dict[str, Any]], currency: str) -> dict[str, Any]:
     lost = [hour["lost_per_hour"] for hour in hours if hour["currency"] == currency]
     said = [amount for amount in lost if amount is not None]
     return {"lost_24h": math.fsum(said) if said else None, "lost_hours": len(said), "traffic_hours": len(hours)}
+
+
+def _tail_lost(
+    curve: dict[str, Any], law: service_time.ServiceTime, moments: service_time.TrafficMoments, last: dict[str, Any]
+) -> float | None:
+    """Return what the busy seconds of small last chunks would earn in a day, each what one of this traffic does."""
+    if curve["tail_chunk_s_per_day"] is None:
+        return None
+    earned = moments.miss_tokens * last["input_per_mtok"] + moments.cached_tokens * last["cached_per_mtok"]
+    return float(curve["tail_chunk_s_per_day"] * earned / 1e6 / service_time.busy_s(law, moments))
 
 
 def _worth(

@@ -18,7 +18,9 @@ class Verdict:
     million tokens; `lost_24h` is in `currency`, of the last 24 hours of traffic, and positive where the cache loses
     money; it sums `lost_hours` of the `traffic_hours` in which there was traffic: the others have no price in that
     currency or no verdict. `last_hour` is the newest hour with traffic, UTC.
-    `estimator` and `target` say how the curve was found and from which time; None where there is no curve.
+    `chunk_tokens` is the step of an engine that was not seen to pack, `tail_chunk_s_per_day` the busy seconds that
+    nothing but full steps would save, `tail_chunk_lost_per_day` what they would earn, in `currency`: at most that is
+    lost. `estimator` and `target` say how the curve was found and from which time; None where there is no curve.
     `state`, `side` and `regime` are words of the vocabulary, `reasons` reason codes, `lever` a code or a sentence.
     """
 
@@ -37,6 +39,9 @@ class Verdict:
     regime: str | None = None
     busy_share: float | None = None
     lost_24h: float | None = None
+    chunk_tokens: int | None = None
+    tail_chunk_s_per_day: float | None = None
+    tail_chunk_lost_per_day: float | None = None
     lost_hours: int | None = None
     traffic_hours: int | None = None
     last_hour: datetime | None = None

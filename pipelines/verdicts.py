@@ -124,7 +124,7 @@ def _observe_hour(
         reasons.append("before_change")
     elif price is not None and traffic["reported_input_tokens"]:
         row |= _index(traffic, curve, row["price_ratio"], price)
-        row |= _closed_forms(curve, row["price_ratio"])
+        row |= closed_forms(curve, row["price_ratio"])
         if reasons:
             row["p_in_valley"] = None
         if row["floor_hit_rate"] is not None and row["exit_hit_rate"] is None:
@@ -189,8 +189,11 @@ def _index(traffic: dict[str, Any], curve: Curve, price_ratio: float, price: Pri
     }
 
 
-def _closed_forms(curve: Curve, price_ratio: float) -> dict[str, Any]:
-    """Return the article's floor, exit and depth; no exit where even a full hit earns less than no cache would."""
+def closed_forms(curve: Curve, price_ratio: float) -> dict[str, Any]:
+    """Return the article's floor, exit and depth; no exit where even a full hit earns less than no cache would.
+
+    The curve must have a law and a slope.
+    """
     assert curve.law is not None
     assert curve.a is not None
     found = valley.locate_valley(curve.a, price_ratio) if 0 < curve.a < 1 else None

@@ -31,6 +31,8 @@ _LEVERS = {
     "reach_exit": "raise the hit rate past the valley's exit",
     "lower_a": "lower the slope of the throughput curve",
     "reprice": "raise the price of a cached token to the break-even ratio",
+    "cut_fixed_cost": "cut the fixed cost of a request",
+    "cut_kv_load": "load cached keys and values faster",
     "pack_tail_chunks": "pack the small last chunks of prompts together",
 }
 _REASONS = {
@@ -46,6 +48,9 @@ _REASONS = {
     "at_bound": "a coefficient of the curve came out at a meaningless bound",
     "no_price": "no price is configured for this deployment",
     "no_curve": "no throughput curve has been measured for it yet",
+    "no_traffic": "no request of it reports its cached tokens in that time",
+    "several_currencies": "its prices of that time are in several currencies",
+    "prices_crossed": "its prices changed so that no one price ratio stands for them",
     "no_exit": "no hit rate earns back what the cached tokens' discount costs, so the valley has no exit",
     "undecided": "too few hours have been evaluated to decide",
     "stale": "no new data has arrived",

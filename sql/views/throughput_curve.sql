@@ -3,8 +3,11 @@
 -- params: none
 -- reads: mart.throughput_curve
 -- units: tokens/s; f s/request, c s/token, q s/token², k s/token
--- why: tps0 and a are the line through the curve at reference_input_tokens for hit rates up to .9; the bounds are 90 % intervals;
---      the window is cut where the engine changed or another model took over: what came before is not in the curve
+-- why: tps0 and a are the line through the curve at reference_input_tokens for hit rates up to .9; the bounds are 90 % intervals.
+--      line_good_until_hit_rate is where that line departs from the law by 5 %. chunk_tokens is the step of an engine that
+--      does not pack requests, step_s the fixed seconds of one, tail_chunk_s_per_day the busy seconds that packing would
+--      save, tail_hit_rates where such a prompt begins to leave a small last chunk; NULL where no step size shows.
+--      The window is cut where the engine changed or another model took over: what came before is not in the curve
 select
   deployment,
   make_date(day_index::integer) as day_utc,
@@ -23,7 +26,11 @@ select
   q,
   k,
   overhead_s,
+  line_good_until_hit_rate,
   chunk_tokens,
+  step_s,
+  tail_chunk_s_per_day,
+  tail_hit_rates,
   n_minutes,
   n_requests,
   x_low,

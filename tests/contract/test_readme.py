@@ -86,4 +86,4 @@ def test_help_names_every_command() -> None:
     with contextlib.redirect_stdout(io.StringIO()) as printed, pytest.raises(SystemExit):
         main(["--help"])
     for command in COMMANDS:
-        assert re.search(rf"^ +{command.__name__.rpartition('.')[2]} ", printed.getvalue(), re.MULTILINE)
+        assert re.search(rf"^ +{command.__name__.rpartition('.')[2]}\s", printed.getvalue(), re.MULTILINE)
