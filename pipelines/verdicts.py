@@ -50,9 +50,9 @@ class Curve:
     a: float | None
     law: service_time.ServiceTime | None
     draws: np.ndarray
-    first_hour: int
     is_trustworthy: bool
     reasons: tuple[str, ...]
+    first_hour: int = 0
 
 
 def observe_day(writer: Writer, day_index: int, settings: Settings) -> int:
