@@ -50,7 +50,10 @@ UNKNOWN_UNTIL_PRICED = (
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A day's curve of one deployment; `law` is None when there is none, `draws` has shape (n_draws, 4): f, c, q, k."""
+    """A day's curve of one deployment; `law` is None when there is none, `draws` has shape (n_draws, 4): f, c, q, k.
+
+    first_hour: the first that it rests on; before, another engine or model served.
+    """
 
     target: Target
     reference_input_tokens: float
@@ -59,6 +62,7 @@ class Curve:
     draws: np.ndarray
     is_trustworthy: bool
     reasons: tuple[str, ...]
+    first_hour: int = 0
 
 
 def observe_day(writer: Writer, day_index: int, settings: Settings, now: datetime) -> int:
@@ -112,6 +116,7 @@ def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
             a=row["a"],
             law=None if row["f"] is None else service_time.ServiceTime(row["f"], row["c"], row["q"], row["k"]),
             draws=np.array(draws.get(row["deployment"], [])).reshape(-1, 4),
+            first_hour=row["window_from_hour"],
             is_trustworthy=row["trustworthy"],
             reasons=tuple(filter(None, row["reasons"].split(","))),
         )
@@ -128,6 +133,8 @@ def _observe_hour(
         reasons.append(priced.reason)
     if curve is None or curve.law is None or not curve.is_trustworthy:
         reasons += curve.reasons if curve and curve.reasons else ["no_curve"]
+    elif traffic["hour_index"] < curve.first_hour:
+        reasons.append("before_change")
     elif priced.revenue is not None:
         row |= _index(traffic, curve, priced.revenue)
         row |= closed_forms(curve, row["price_ratio"])
