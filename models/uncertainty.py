@@ -5,10 +5,10 @@ Belongs here: intervals and probabilities, of a curve's line and of an index. Do
 
 The bootstrap holds the scatter of the rows, not the bias of the recipe: on some thousand requests its interval is a
 tenth of the error. OWN_ERROR puts that error back, in proportion to what drives it: the fixed seconds of a request,
-which engine and network share in a way that only followers within a busy period tell. Every constant was chosen on 300
-simulated services (tests/models/random_services.py, numbers 0 to 299) and checked on 300 others (1000 to 1299), where
-the 90 % intervals of index, tps0, a, floor, exit and depth held 89 to 95 % of the truths, by each of the three times (the index by e2e_s
-more).
+which engine and network share in a way that only followers within a busy period tell. Every constant was chosen on
+300 simulated services (tests/models/random_services.py, numbers 0 to 299) and checked on 300 others (1000 to 1299),
+where the 90 % intervals of index, tps0, a, floor, exit and depth held 89 to 95 % of the truths, by each of the three
+times; that of the index by e2e_s more.
 """
 
 from dataclasses import dataclass, replace

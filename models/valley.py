@@ -22,8 +22,8 @@ from models.domain import Numbers, require, require_hit_rate, require_price_rati
 class Valley:
     """Hit rates between 0 and `exit_hit_rate`, where every busy second earns less than without a cache.
 
-    floor_hit_rate: the hit rate that earns least, in (0, 1]; 1 only for free cached tokens (r = 0).
-    exit_hit_rate: the hit rate from which the cache pays again; None when it never does (r = 0).
+    floor_hit_rate: the hit rate that earns least, in (0, 1]. On a straight line 1 only for free cached tokens (r = 0).
+    exit_hit_rate: the hit rate from which the cache pays again; None when it never does (on a straight line: r = 0).
     floor_depth: share of the revenue without a cache that is lost at the floor, in (0, 1).
     """
 
@@ -101,8 +101,20 @@ def neutral_price_ratio(x1: float, x2: float, tps0: float, a: float) -> float:
     Raises ValueError when x1 = x2: every price ratio is then neutral.
     """
     require(x1 != x2, "move to hit rate", x2, rule="the two hit rates differ")
-    gained = tps_hit(x2, tps0, a) - tps_hit(x1, tps0, a)
-    return (tps_miss(x1, tps0, a) - tps_miss(x2, tps0, a)) / gained
+    return measured_neutral_price_ratio(
+        (tps_miss(x1, tps0, a), tps_hit(x1, tps0, a)), (tps_miss(x2, tps0, a), tps_hit(x2, tps0, a))
+    )
+
+
+def measured_neutral_price_ratio(before: tuple[float, float], after: tuple[float, float]) -> float:
+    """The price ratio at which a measured move earns the same: computed tokens lost over cached tokens gained.
+
+    before, after: (tps_miss, tps_hit) [tokens/s] of the two measurements. Below it the move with more hits loses money;
+    negative: it gained both kinds and earns at every price. Raises ValueError where tps_hit did not change.
+    """
+    gained = after[1] - before[1]
+    require(gained != 0, "change of tps_hit", gained, rule="other than 0 tokens/s")
+    return (before[0] - after[0]) / gained
 
 
 def _has_valley(a: float, r: float) -> bool:

@@ -17,6 +17,14 @@ class UsageError(ValleywatchError, ValueError):
     exit_code = 2
 
 
+class CannotTellError(ValleywatchError):
+    """What is published does not say; `reasons` are the codes that say why."""
+
+    def __init__(self, subject: str, reasons: tuple[str, ...], because: str) -> None:
+        super().__init__(f"{subject}: cannot tell, {because}")
+        self.reasons = reasons
+
+
 class QueryError(UsageError):
     """An ad-hoc query was refused by the engine."""
 

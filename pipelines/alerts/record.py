@@ -7,6 +7,7 @@ Belongs here: what is written when a verdict changes. Does not belong here: how 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ import polars as pl
 
 from pipelines.alerts.state import Observation, Standing, advance
 from pipelines.faults import reach
+from pipelines.prices.memory import compare_with_published, replace_price_book
 from pipelines.settings import PolicySettings, Settings
 from pipelines.times import HOURS_PER_DAY, hour_text, to_us
 from pipelines.verdicts import observe_day
@@ -26,8 +28,8 @@ def judge_day(writer: Writer, day_index: int, settings: Settings, now: datetime)
     States are carried on to the newest hour, so a day that is judged again corrects the days after it.
     """
     with writer.transaction():
-        _replace_price_book(writer, settings)
-        n_hours = observe_day(writer, day_index, settings)
+        n_hours = observe_day(writer, day_index, settings, now)
+        replace_price_book(writer, settings.book)
         _advance_states(writer, day_index * HOURS_PER_DAY, settings.policy)
         episodes = _replace_episodes(writer, settings.policy)
         n_alerts = _write_alerts(writer, episodes, now)
@@ -39,32 +41,50 @@ def judge_day(writer: Writer, day_index: int, settings: Settings, now: datetime)
     return {"hours": n_hours, "episodes": len(episodes), "new_alerts": n_alerts}
 
 
-def mark_changed_judgement(writer: Writer, settings: Settings) -> bool:
-    """Mark every judged day dirty when prices or policy are not those it was judged with; say whether."""
-    judgement = repr((settings.prices, settings.policy))
-    fingerprint = hashlib.sha256(judgement.encode()).hexdigest()
-    before = [row["fingerprint"] for row in writer.rows("ops/judged_with")]
-    if before == [fingerprint]:
-        return False
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What changed settings mean for judged days, as day indexes.
+
+    judged_again: all of them after another policy; else those whose hours lack a price that they could have now.
+    kept: those that keep prices which the rows no longer say.
+    """
+
+    policy: bool = False
+    judged_again: tuple[int, ...] = ()
+    kept: tuple[int, ...] = ()
+
+
+def mark_changed_judgement(writer: Writer, settings: Settings) -> Changed:
+    """Mark the judged days that changed prices or policy leave behind dirty; say which, and which keep their prices.
+
+    A later price never rewrites history: days that were published with a price keep it (`prices.memory`).
+    """
+    with_these = {"policy": _digest(settings.policy), "prices": _digest(settings.book.fingerprint)}
+    before = writer.rows("ops/judged_with")
+    if before == [with_these]:
+        return Changed()
+    is_policy = [row["policy"] for row in before] != [with_these["policy"]]
     with writer.transaction():
-        n_days = writer.insert("ops.dirty_days", "ops/mark_judged_days_dirty")
+        judged = [row["day_index"] for row in writer.rows("valley/judged_days")]
+        fillable, kept = compare_with_published(writer, settings.book)
+        again = judged if is_policy else fillable
+        writer.insert_rows("ops.dirty_days", [{"day_index": day_index} for day_index in again])
+        if judged:
+            # The rows and what is told of them are published, whether or not a day is judged.
+            replace_price_book(writer, settings.book)
+            writer.insert_rows("ops.unpublished_days", [{"day_index": judged[-1]}])
         writer.run("ops/clear_judged_with")
-        writer.insert_rows("ops.judged_with", [{"fingerprint": fingerprint}])
-    return n_days > 0
+        writer.insert_rows("ops.judged_with", [with_these])
+    return Changed(is_policy and bool(judged), tuple(again), tuple(kept))
+
+
+def _digest(what: object) -> str:
+    return hashlib.sha256(repr(what).encode()).hexdigest()
 
 
 def episode_key(deployment: str, policy_version: int, entered_hour_index: int) -> str:
     """Return the key that names an episode to the outside: a hash, so that no name of a log becomes part of it."""
     return hashlib.sha256(f"{deployment}\0{policy_version}\0{entered_hour_index}".encode()).hexdigest()
-
-
-def _replace_price_book(writer: Writer, settings: Settings) -> None:
-    columns = (
-        "deployment", "effective_from", "effective_to", "input_per_mtok", "cached_per_mtok", "cache_write_per_mtok",
-        "output_per_mtok", "currency",
-    )  # fmt: skip
-    writer.run("valley/clear_price_book")
-    writer.insert_rows("mart.price_book", [{name: getattr(row, name) for name in columns} for row in settings.prices])
 
 
 def _advance_states(writer: Writer, first_hour: int, policy: PolicySettings) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from pipelines.errors import UsageError
+from pipelines.times import HOURS_PER_DAY, US_PER_HOUR, to_day_index, to_us
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
@@ -31,3 +32,16 @@ def utc_date(text: str) -> date:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
     except ValueError:
         raise UsageError(f"{text!r} is no date: write a UTC date as YYYY-MM-DD") from None
+
+
+def utc_hours(text: str) -> tuple[int, int]:
+    """Read YYYY-MM-DD or YYYY-MM-DDTHH, a UTC day or hour; return its first and last hour since the epoch."""
+    if "T" not in text:
+        first = to_day_index(utc_date(text)) * HOURS_PER_DAY
+        return first, first + HOURS_PER_DAY - 1
+    try:
+        hour = datetime.strptime(text, "%Y-%m-%dT%H").replace(tzinfo=UTC)
+    except ValueError:
+        raise UsageError(f"{text!r} is neither day nor hour: write YYYY-MM-DD or YYYY-MM-DDTHH, in UTC") from None
+    index = to_us(hour) // US_PER_HOUR
+    return index, index

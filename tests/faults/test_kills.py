@@ -75,9 +75,19 @@ def overlapping_logs(place: Place) -> Place:
     return place
 
 
-def test_a_job_killed_at_any_named_point_is_finished_by_the_next(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "points",
+    [
+        # One in each step: ingest, marts, curves, verdicts, what is published.
+        pytest.param(
+            ("file_committed", "marts_judged", "curves_cleared", "verdicts_written", "snapshot_named"), id="five"
+        ),
+        pytest.param(faults.POINTS, id="all", marks=pytest.mark.slow),
+    ],
+)
+def test_a_job_killed_at_any_named_point_is_finished_by_the_next(tmp_path: Path, points: tuple[str, ...]) -> None:
     calm = overlapping_logs(Place(tmp_path / "undisturbed"))
-    places = {point: overlapping_logs(Place(tmp_path / point)) for point in faults.POINTS}
+    places = {point: overlapping_logs(Place(tmp_path / point)) for point in points}
     arguments = [str(calm.folder), *(f"{place.folder}:{point}" for point, place in places.items())]
     command = [sys.executable, "-c", JOBS, *arguments]
     done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, timeout=110)

@@ -77,9 +77,10 @@ def test_the_zone_of_the_machine_changes_nothing(tmp_path_factory: pytest.TempPa
         for machine in machines:
             patch.setenv("TZ", machine)
             time.tzset()
-            place = Place(tmp_path_factory.mktemp("zone"), "".join(map(source, DAYS, range(len(DAYS)))) + PRICE)
-            for number, (zone, days) in enumerate(DAYS.items()):
-                texts = [text for day in days for text in instants(zone, day)]
+            sources = "".join(map(source, machines, range(len(machines))))
+            place = Place(tmp_path_factory.mktemp("zone"), sources + PRICE)
+            for number, zone in enumerate(machines):
+                texts = [text for day in DAYS[zone] for text in instants(zone, day)]
                 place.write(f"{number}.jsonl", [request(f"{number}-{n}", timestamp=at) for n, at in enumerate(texts)])
             place.settle()
             found.append(place.views(without=("source_file", "path")))

@@ -46,9 +46,10 @@ def index_by_request(law, pairs, r) -> float:
 @given(pairs=sizes, r=price_ratios)
 def test_group_totals_equal_the_sums_over_requests(pairs, r):
     sums = traffic(pairs)
-    assert busy_s(LAW, sums) == pytest.approx(sum(service_s(LAW, m, p) for m, p in pairs))
-    assert busy_without_cache_s(LAW, sums) == pytest.approx(sum(service_s(LAW, m + p, 0) for m, p in pairs))
-    assert revenue_index(LAW, sums, r) == pytest.approx(index_by_request(LAW, pairs, r))
+    assert busy_s(LAW, sums) == pytest.approx(sum(service_s(LAW, m, p) for m, p in pairs), rel=1e-9)
+    without = sum(service_s(LAW, m + p, 0) for m, p in pairs)
+    assert busy_without_cache_s(LAW, sums) == pytest.approx(without, rel=1e-9)
+    assert revenue_index(LAW, sums, r) == pytest.approx(index_by_request(LAW, pairs, r), rel=1e-9)
 
 
 @given(pairs=sizes, share=st.floats(-1, 1))

@@ -49,6 +49,35 @@ def test_closed_forms_agree_with_a_fine_grid(a, r):
     assert x[back] == pytest.approx(found.exit_hit_rate, abs=2e-6)
 
 
+def bisected(function, low, high):
+    """Where a rising function crosses 0, for many at once."""
+    for _ in range(36):
+        middle = (low + high) / 2
+        is_left = function(middle) < 0
+        low, high = np.where(is_left, middle, low), np.where(is_left, high, middle)
+    return (low + high) / 2
+
+
+def test_closed_forms_are_the_optima_and_roots_of_a_hundred_thousand_curves():
+    """The floor by the sign of R(x)'s derivative, taken by the product rule; the exit by R(x) itself."""
+    dice = np.random.default_rng(20_261_129)
+    r = dice.uniform(0.001, 0.9, 100_000)
+    a = r + (0.98 - r) * dice.uniform(0.001, 1, r.size)
+
+    def index(x):
+        return (1 - a * x) + r * x / (1 - x) * (1 - a * x)
+
+    def slope(x):
+        return -a + r * ((1 - a * x) / (1 - x) ** 2 - a * x / (1 - x))
+
+    floors = bisected(slope, np.zeros_like(r), np.full_like(r, 1 - 1e-12))
+    exits = bisected(lambda x: index(x) - 1, floors, np.full_like(r, 1 - 1e-12))
+    found = [valley.locate_valley(*pair) for pair in zip(a.tolist(), r.tolist(), strict=True)]
+    assert np.abs(floors - [one.floor_hit_rate for one in found]).max() < 1e-9
+    assert np.abs(exits - [one.exit_hit_rate for one in found]).max() < 1e-9
+    assert np.abs(1 - index(floors) - [one.floor_depth for one in found]).max() < 1e-9
+
+
 def test_the_articles_own_figures_follow_from_a_slope_of_ten_nineteenths():
     tps0, a = 1000.0, 10 / 19
     assert valley.tps_miss(0.7, tps0, a) / valley.tps_miss(0.4, tps0, a) == pytest.approx(0.8)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pipelines.alerts.record import judge_day
+from pipelines.prices.memory import ask_to_reprice
 from pipelines.settings import load_settings
 from tests.conftest import FleetWarehouse
 from tests.place import ABSENT, NOW, PRICE, SOURCE, Place, request
@@ -19,14 +20,15 @@ DAY = 20785
 """2026-11-28 in whole days since 1970-01-01."""
 PRICED = (
     "price_ratio", "revenue_index", "index_low", "index_high", "p_in_valley", "floor_hit_rate", "exit_hit_rate",
-    "floor_depth", "lost_per_hour", "currency", "side",
+    "floor_depth", "p_valley", "lost_per_hour", "currency", "side",
 )  # fmt: skip
 
 
 def judged(place: Place, config: str) -> Place:
-    """Judge the day anew under another configuration."""
+    """Judge the day anew under another configuration, its prices included."""
     place.configure(config)
     with place.warehouse.writer() as writer:
+        ask_to_reprice(writer, [DAY])
         judge_day(writer, DAY, load_settings(place.config), NOW)
         writer.publish()
     return place

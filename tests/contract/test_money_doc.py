@@ -1,0 +1,38 @@
+"""docs/money.md is executed: what it says is typed is typed here, and what it shows is what comes out."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+
+import pytest
+
+from models.waterfall import FACTORS
+from pipelines.cli import main
+from tests.conftest import REPO, FleetWarehouse
+
+DOC = (REPO / "docs" / "money.md").read_text()
+STEPS = re.findall(r"```console\n\$ ([^\n]*)\n(.*?)```", DOC, re.DOTALL)
+
+
+@pytest.mark.parametrize(("command", "shown"), STEPS, ids=[command for command, _ in STEPS])
+def test_what_the_page_types_prints_what_it_shows(
+    command: str, shown: str, fleet_warehouse: FleetWarehouse, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with contextlib.chdir(fleet_warehouse.place.folder):
+        assert main(shlex.split(command)[1:]) == 0
+    assert capsys.readouterr().out == shown
+
+
+def test_the_page_shows_both_commands() -> None:
+    assert {shlex.split(command)[1] for command, _ in STEPS} == {"whatif", "waterfall"}
+
+
+def test_every_option_of_whatif_and_every_part_of_a_waterfall_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["whatif", "--help"])
+    for option in set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help", "--config"}:
+        assert f"`{option}" in DOC
+    for factor in FACTORS:
+        assert f"\n| {factor.replace('_', ' ')} | " in DOC

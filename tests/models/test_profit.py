@@ -1,0 +1,86 @@
+"""Profit and loss of hours: sums by hand, and NaN where something is not known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from models.operating_point import OperatingPoint
+from models.profit import InstanceCost, TokenPrices, Tokens, full_index, profit_of, revenue_of
+from tests.models.mixes import EVEN, LAW, draws_around, index_by_request, traffic
+from tests.models.simulate import service_s
+
+NAN = np.nan
+PRICES = TokenPrices(1.0, 0.1, 4.0, 1.25)
+TOKENS = Tokens(
+    miss=np.array([10e6, 2e6, 5e6]),
+    cached=np.array([20e6, 40e6, 0.0]),
+    output=np.array([1e6, 1e6, NAN]),
+    cache_write=np.array([2e6, 0.0, 0.0]),
+)
+COST = InstanceCost(on_demand_per_hour=6.0, n_reserved=2, reserved_per_hour=3.0, n_spot=1, spot_per_hour=2.0)
+
+
+def test_revenue_is_of_what_the_scope_counts() -> None:
+    assert revenue_of(TOKENS, PRICES, "input") == pytest.approx([12.0, 6.0, 5.0])
+    assert revenue_of(TOKENS, PRICES, "full") == pytest.approx([18.5, 10.0, NAN], nan_ok=True)
+
+
+def test_free_writes_need_no_count() -> None:
+    unknown = Tokens(TOKENS.miss, TOKENS.cached, np.zeros(3), np.full(3, NAN))
+    assert revenue_of(unknown, TokenPrices(1.0, 0.1, 4.0), "full") == pytest.approx([12.0, 6.0, 5.0])
+
+
+def test_reserved_instances_are_paid_for_idle_and_the_dearest_come_last() -> None:
+    assert COST.of(np.array([0.0, 1.0, 2.0, 3.0, 3.5, 5.0, NAN])) == pytest.approx(
+        [6.0, 6.0, 6.0, 8.0, 11.0, 20.0, NAN], nan_ok=True
+    )
+
+
+def test_an_hour_loses_where_it_costs_more_than_it_brings_and_unknown_hours_are_neither() -> None:
+    found = profit_of(TOKENS, PRICES, np.array([2.0, 4.0, 2.0]), COST)
+    assert found.margin == pytest.approx([12.5, -4.0, NAN], nan_ok=True)
+    assert (found.n_loss_hours, found.n_unknown_hours) == (1, 1)
+    prompts = profit_of(TOKENS, PRICES, np.array([2.0, 4.0, NAN]), COST, "input")
+    assert prompts.margin == pytest.approx([6.0, -8.0, NAN], nan_ok=True)
+
+
+def point(r: float = 0.05) -> OperatingPoint:
+    return OperatingPoint(LAW, draws_around(LAW), traffic(EVEN), r, input_per_mtok=1.4)
+
+
+def test_without_output_the_full_index_is_the_index() -> None:
+    assert full_index(point(), output_revenue=0.0) == pytest.approx(index_by_request(LAW, EVEN, 0.05), rel=1e-9)
+
+
+def test_the_full_index_counts_output_and_decoding_on_both_sides_and_writes_on_one() -> None:
+    here = point()
+    busy, without = (sum(service_s(LAW, m + z, p - z) for m, p, z in rows) for rows in (
+        [(m, p, 0) for m, p in EVEN], [(m, p, p) for m, p in EVEN]
+    ))  # fmt: skip
+    prompts = 1.4 * sum(m + p for m, p in EVEN) / 1e6
+    expected = (here.revenue + 3.0 + 0.5) / (busy + 40.0) / ((prompts + 3.0) / (without + 40.0))
+    found = full_index(here, output_revenue=3.0, cache_write_revenue=0.5, decode_s=40.0)
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_much_decoding_leaves_the_hits_nothing_to_free() -> None:
+    here = point(r=0.1)
+    sold = here.revenue / (1.4 * here.moments.input_tokens / 1e6)
+    assert full_index(here, output_revenue=0.0, decode_s=1e9) == pytest.approx(sold, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: revenue_of(TOKENS, TokenPrices(1.0, 0.1), "full"), "full revenue needs the output price"),
+        (lambda: TokenPrices(-1.0, 0.1), "input_per_mtok -1.0"),
+        (lambda: InstanceCost(6.0, n_spot=-1), "n_spot -1"),
+        (lambda: COST.of(np.array([-1.0])), "instances -1.0"),
+        (lambda: full_index(point(), output_revenue=-1.0), "output_revenue -1.0"),
+        (lambda: full_index(point(), output_revenue=1.0, decode_s=NAN), "decode_s nan"),
+    ],
+)
+def test_a_number_outside_the_domain_is_refused_with_value_and_rule(call, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
