@@ -263,6 +263,19 @@ def test_an_episode_over_midnights_is_one(empty: Any) -> None:
     assert one.alerts == [("entry", 23), ("exit", 62)]
 
 
+def test_an_episode_left_at_midnight_stays_one_and_whole_when_the_next_day_is_judged_again(empty: Any) -> None:
+    one = empty()
+    one.lay(dict.fromkeys(range(18, 22), IN) | dict.fromkeys(range(22, 30), OUT))
+    one.judge(*ALL)
+    assert one.episodes == [(19, 24, 5, 0)]
+    verdicts = one.verdicts
+    one.judge(1)
+    assert one.verdicts == verdicts
+    one.lay(dict.fromkeys(range(18, 22), IN) | {22: OUT, 23: OUT, 24: IN})
+    one.judge(1)
+    assert one.episodes == [(19, None, 6, 0)]
+
+
 def test_days_that_are_judged_again_one_after_the_other_call_no_alert_halfway(empty: Any) -> None:
     one = empty()
     inside, outside = dict.fromkeys(range(72), IN), dict.fromkeys(range(72), OUT)
