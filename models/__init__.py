@@ -5,6 +5,7 @@ Does not belong here: files, SQL, clocks, where prices come from, alert policy.
 
     valley          the article's straight line in closed form: where revenue falls, how far, until when
     service_time    what a request costs an instance, and the exact index of a mixture of requests
+    revenue         that index where the requests of a mixture have several prices
     bathtub         floor and exit of a mixture's own bathtub
     operating_point a mixture under its law and prices, in money; the slope of the mixture and its parts
     levers          what gets it out of the valley, ranked by money
@@ -13,6 +14,8 @@ Does not belong here: files, SQL, clocks, where prices come from, alert policy.
     goodput         revenue of requests that were answered in time
     profit          revenue by scope, the cost of instances, hours that lose money
     busy_periods    that law, from production logs
+    drift           since when the engine behind them has been the same
+    like_rows       how much faster like work is done
     families        which shape the curve has, and where the straight line stops being good
     length_bands    the curve at the lengths of a deployment's own traffic
     chunks          the chunk size of engines that do not pack, and what their small last chunks cost

@@ -109,12 +109,21 @@ def revenue_index_draws(coefficients: Array, moments: TrafficMoments, price_rati
 
     coefficients: shape (n_draws, 4), columns f, c, q, k. Returns shape (n_draws,).
     """
-    _require_traffic(moments)
     require_price_ratio(price_ratio)
+    time_ratio = time_ratio_draws(coefficients, moments)
+    return (moments.miss_tokens + price_ratio * moments.cached_tokens) / moments.input_tokens * time_ratio
+
+
+def time_ratio_draws(coefficients: Array, moments: TrafficMoments) -> Array:
+    """Busy seconds without a cache over those of this traffic, under many laws; NaN where a law gives no busy time.
+
+    coefficients: shape (n_draws, 4), columns f, c, q, k. Returns shape (n_draws,). The part of the index that prices
+    have no say in.
+    """
+    _require_traffic(moments)
     busy, without = busy_s_draws(coefficients, moments), busy_without_cache_s_draws(coefficients, moments)
-    earned = (moments.miss_tokens + price_ratio * moments.cached_tokens) / moments.input_tokens
-    index: Array = np.divide(earned * without, busy, out=np.full(len(busy), np.nan), where=busy > 0)
-    return index
+    ratio: Array = np.divide(without, busy, out=np.full(len(busy), np.nan), where=busy > 0)
+    return ratio
 
 
 def shift_misses_to_hits(moments: TrafficMoments, share: float) -> TrafficMoments:
@@ -148,9 +157,7 @@ def shift_misses_to_hits(moments: TrafficMoments, share: float) -> TrafficMoment
 def marginal_index(law: ServiceTime, moments: TrafficMoments, price_ratio: float) -> float:
     """d revenue_index / d hit_rate at the operating point; negative = descending: one more hit loses money.
 
-    The extra hits come from every request's misses in proportion (`shift_misses_to_hits`). A hit saves
-    c - k + q * context, context being the cached prefix a computed token sees on average, ΣMP/ΣM; where there are no
-    misses, it is that of the first hit lost, ΣP²/ΣP.
+    The extra hits come from every request's misses in proportion (`shift_misses_to_hits`).
     """
     slope = float(marginal_index_draws(law.as_array()[np.newaxis], moments, price_ratio)[0])
     require(isfinite(slope), "marginal index", slope, rule="the law gives this traffic a positive busy time")
@@ -160,15 +167,26 @@ def marginal_index(law: ServiceTime, moments: TrafficMoments, price_ratio: float
 def marginal_index_draws(coefficients: Array, moments: TrafficMoments, price_ratio: float) -> Array:
     """`marginal_index` under many laws, shape (n_draws, 4) -> (n_draws,); NaN where a law gives no busy time."""
     index = revenue_index_draws(coefficients, moments, price_ratio)
+    busy, without = busy_s_draws(coefficients, moments), busy_without_cache_s_draws(coefficients, moments)
+    saved_s = saved_s_per_hit_draws(coefficients, moments)
+    gained = index * moments.input_tokens * saved_s - (1 - price_ratio) * without
+    slope: Array = np.divide(gained, busy, out=np.full(len(busy), np.nan), where=busy > 0)
+    return slope
+
+
+def saved_s_per_hit_draws(coefficients: Array, moments: TrafficMoments) -> Array:
+    """Busy seconds that one more hit saves: c - k + q * context; negative where loading costs more than computing.
+
+    context: the cached prefix a computed token sees on average, ΣMP/ΣM; where there are no misses, that of the first
+    hit lost, ΣP²/ΣP. Shape (n_draws, 4) -> (n_draws,).
+    """
     if moments.miss_tokens > 0:
         context = moments.sum_miss_cached / moments.miss_tokens
     else:
         context = moments.sum_cached_sq / moments.cached_tokens
-    busy, without = busy_s_draws(coefficients, moments), busy_without_cache_s_draws(coefficients, moments)
     _, c, q, k = coefficients.T
-    gained = index * moments.input_tokens * (c - k + q * context) - (1 - price_ratio) * without
-    slope: Array = np.divide(gained, busy, out=np.full(len(busy), np.nan), where=busy > 0)
-    return slope
+    saved_s: Array = c - k + q * context
+    return saved_s
 
 
 def tps_miss(law: ServiceTime, x: Numbers, input_tokens: float) -> Numbers:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from pipelines.curve_window import window_findings
 from pipelines.expectations import (
     BLOCK,
     Finding,
@@ -35,9 +36,14 @@ CURVES = "throughput curves"
 def warnings(reader: Reader) -> tuple[str, ...]:
     """Say what the newest judged day lacks, one sentence an expectation."""
     return tuple(
-        f"{day_text(row['day_index'])}, {row['contract']}: not so: {row['expectation']} ({row['detail']})"
+        f"{day_text(row['day_index'])}{_others(row['n_days'])}, {row['contract']}: "
+        f"not so: {row['expectation']} ({row['detail']})"
         for row in reader.rows("report/warnings")
     )
+
+
+def _others(n_days: int) -> str:
+    return f" and {n_days - 1} other days" if n_days > 1 else ""
 
 
 def breaches(writer: Writer, day_index: int) -> list[str]:
@@ -107,9 +113,11 @@ def refresh_marts(writer: Writer, day_index: int) -> Refreshed:
 
 
 def judge_curves(writer: Writer, day_index: int) -> tuple[Finding, ...]:
-    """Judge the day's curves against each other; keep and return the findings: none where none is trusted."""
+    """Judge the day's curves against each other, and what they rest on; keep and return the findings."""
     profile = writer.frame("checks/curves_profile", day_index=day_index)
-    findings = [] if profile.is_empty() else judge(profile, expected_of_curves())
+    findings = window_findings(writer, day_index)
+    if not profile.is_empty():
+        findings += judge(profile, expected_of_curves())
     _keep(writer, day_index, CURVES, findings)
     return tuple(findings)
 

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from pipelines.alerts.record import mark_changed_judgement
+from pipelines.alerts.record import Changed, mark_changed_judgement
 from pipelines.contracts import breaches
 from pipelines.errors import NothingYetError, UnreachableError, UsageError, ValleywatchError
 from pipelines.ingest import FileOutcome, ingest_sources
+from pipelines.prices.memory import ask_to_reprice
 from pipelines.report_data import publish_if_behind
 from pipelines.settings import load_settings
 from pipelines.stopping import heed
-from pipelines.times import FIRST_DAY, to_day, to_day_index
+from pipelines.times import FIRST_DAY, day_text, to_day, to_day_index
 from pipelines.warehouse import Warehouse
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "WARNING"}}}}
@@ -38,12 +39,14 @@ def run(
     *,
     days: Sequence[date] | None,
     tell: Callable[[str], None],
+    reprice: bool = False,
     fixed_now: datetime | None = None,
 ) -> RunOutcome:
     """Ingest what is new, then do the job for `days`, or for every day whose results no longer follow from the logs.
 
-    Changed prices or policy make every judged day such a day. Only the last day publishes; what an earlier run judged
-    and died before publishing is published too.
+    A changed policy makes every judged day such a day, changed prices those that lacked one; others keep theirs, unless
+    `reprice` asks for those of the rows on `days`. Only the last day publishes; what an earlier run judged and died
+    before publishing is published too.
     """
     settings = load_settings(config_path)
     warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
@@ -52,8 +55,9 @@ def run(
     with warehouse.writer() as writer:
         tell("reading the sources")
         files = ingest_sources(writer, settings, now, tell)
-        if mark_changed_judgement(writer, settings):
-            tell("prices or policy changed: every judged day is judged again")
+        _tell_changes(mark_changed_judgement(writer, settings), tell)
+        if reprice:
+            ask_to_reprice(writer, [to_day_index(day) for day in days or ()])
         with_data = {row["day_index"] for row in writer.rows("ops/lake_days")}
         dirty = {row["day_index"] for row in writer.rows("ops/dirty_days")}
     if not with_data and any(file.status == "unreachable" for file in files):
@@ -76,6 +80,23 @@ def run(
         _execute(config_path, warehouse, to_day(day_index), fixed_now, publishes=position == len(todo))
     publish_if_behind(warehouse, now)
     return RunOutcome(tuple(files), tuple(to_day(day_index) for day_index in todo))
+
+
+def _tell_changes(changed: Changed, tell: Callable[[str], None]) -> None:
+    if changed.policy:
+        tell("policy changed: every judged day is judged again")
+    elif changed.judged_again:
+        tell(f"prices changed: {_days_text(changed.judged_again)} had none for all traffic and is judged again")
+    if changed.kept:
+        tell(
+            f"warning: the price rows no longer say what {_days_text(changed.kept)} was published at; it keeps its "
+            "prices. See `valleywatch status`; `valleywatch run --day D --reprice` judges a day at the rows of now"
+        )
+
+
+def _days_text(days: Sequence[int]) -> str:
+    first, last = day_text(days[0]), day_text(days[-1])
+    return first if len(days) == 1 else f"each of {len(days)} days from {first} to {last}"
 
 
 def _require_days_of_job(days: Sequence[date] | None, now: datetime) -> None:

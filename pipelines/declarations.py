@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from pipelines.errors import RejectedFileError
 from pipelines.formats import Format
 from pipelines.lines import Block
-from pipelines.settings import AS_LOGGED, SourceSettings, nearest
+from pipelines.section import nearest
+from pipelines.settings import AS_LOGGED, SourceSettings
 from pipelines.warehouse import Writer
 
 BY_LINE = "by line"

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models import service_time
+from models import revenue, service_time
 from models.bathtub import valley_of_mix
 from models.curve_fit import Target
 from models.uncertainty import index_interval
 from pipelines.times import to_hour
 from pipelines.verdict import Verdict
-from pipelines.verdicts import moments_of
+from pipelines.verdicts import moments_of, revenue_of
 from pipelines.warehouse import Reader
 
 HELD = "held"
@@ -53,8 +53,8 @@ class Overview:
     hours: list[dict[str, Any]]
 
 
-def overviews(reader: Reader) -> list[Overview]:
-    """Return every deployment of the snapshot, by name."""
+def overviews(reader: Reader, deployment: str | None = None) -> list[Overview]:
+    """Return every deployment of the snapshot, by name, or the one of this name: none where it is not known."""
     curves = {row["deployment"]: row for row in reader.rows("report/newest_curves")}
     hours: dict[str, list[dict[str, Any]]] = {}
     for row in reader.rows("report/recent_hours"):
@@ -70,6 +70,7 @@ def overviews(reader: Reader) -> list[Overview]:
             hours.get(traffic["deployment"], []),
         )
         for traffic in reader.rows("report/recent_traffic")
+        if deployment in (None, traffic["deployment"])
     ]
 
 
@@ -82,29 +83,51 @@ def _overview(
     law = None
     if curve is not None and curve["trustworthy"]:
         law = service_time.ServiceTime(curve["f"], curve["c"], curve["q"], curve["k"])
-    last = hours[-1] if hours else None
-    price_ratio = last["price_ratio"] if last else None
+    sold = _sold(traffic, hours) if hours else None
     bathtub = None
-    if curve is not None and law is not None and price_ratio is not None and traffic["reported_input_tokens"] > 0:
-        bathtub = trace_bathtub(law, draws, moments_of(traffic), price_ratio, curve["target"])
-    verdict = _verdict(traffic, hours, curve, law, draws, bathtub)
+    if curve is not None and law is not None and sold is not None:
+        bathtub = trace_bathtub(law, draws, moments_of(traffic), sold, curve["target"])
+    verdict = _verdict(traffic, hours, curve, law, draws, sold, bathtub)
     return Overview(traffic["deployment"], verdict, curve, law, draws, bathtub, hours)
+
+
+def _newest_sale(hours: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the newest hour with tokens that are known, the newest of all where there is none: its prices are told."""
+    return next((hour for hour in reversed(hours) if hour["hit_rate"] is not None), hours[-1])
+
+
+def _sold(traffic: dict[str, Any], hours: list[dict[str, Any]]) -> revenue.Revenue | None:
+    """Return what the traffic earned, hour by hour at its own prices.
+
+    Where an hour has no price, or another currency, no sum is known: all is taken at the newest hour's price ratio.
+    """
+    last = _newest_sale(hours)
+    if not traffic["reported_input_tokens"] or last["price_ratio"] is None:
+        return None
+    hours = [hour for hour in hours if hour["hit_rate"] is not None]
+    is_known = all(hour["currency"] == last["currency"] for hour in hours)
+    is_one_price = last["n_prices"] == 1 and all(
+        hour[name] == last[name] for hour in hours for name in ("input_per_mtok", "cached_per_mtok")
+    )
+    if is_one_price or not is_known:
+        return revenue.Revenue.at_ratio(moments_of(traffic), last["price_ratio"])
+    return revenue_of(hours)
 
 
 def trace_bathtub(
     law: service_time.ServiceTime,
     draws: NDArray[np.float64],
     moments: service_time.TrafficMoments,
-    price_ratio: float,
+    sold: revenue.Revenue,
     target: Target = "busy_s",
 ) -> Bathtub:
     """Return the bathtub of this very traffic: exact on its second moments, not a curve at its mean."""
     x = moments.cached_tokens / moments.input_tokens
     shares = [(to - x) / (1 - x) if to >= x and x < 1 else (to - x) / x for to in BATHTUB_GRID]
-    moved = [service_time.shift_misses_to_hits(moments, share) for share in shares]
-    index = np.array([service_time.revenue_index(law, there, price_ratio) for there in moved])
+    moved = [(service_time.shift_misses_to_hits(moments, share), sold.shift_misses_to_hits(share)) for share in shares]
+    index = np.array([revenue.revenue_index(law, *there) for there in moved])
     bounds = np.array([
-        index_interval(value, service_time.revenue_index_draws(draws, there, price_ratio), target)
+        index_interval(value, revenue.revenue_index_draws(draws, *there), target)
         for value, there in zip(index, moved, strict=True)
     ])  # fmt: skip
     return Bathtub(BATHTUB_GRID, index, bounds[:, 0], bounds[:, 1])
@@ -116,9 +139,11 @@ def _verdict(
     curve: dict[str, Any] | None,
     law: service_time.ServiceTime | None,
     draws: NDArray[np.float64],
+    sold: revenue.Revenue | None,
     bathtub: Bathtub | None,
 ) -> Verdict:
     last = hours[-1] if hours else {}
+    sale = _newest_sale(hours) if hours else {}
     codes = [code for code in (last.get("reasons") or "").split(",") if code]
     is_decided = last.get("state") not in (None, "unknown")
     if last.get("is_held") and is_decided:
@@ -134,18 +159,21 @@ def _verdict(
         "reasons": tuple(codes),
         "last_hour": to_hour(traffic["last_hour"]),
     }
+    known |= {name: last.get(name) for name in ("regime", "busy_share")}
     known |= {
-        name: last.get(name)
-        for name in ("price_ratio", "input_per_mtok", "cached_per_mtok", "currency", "regime", "busy_share")
+        name: sale.get(name) for name in ("price_ratio", "input_per_mtok", "cached_per_mtok", "n_prices", "currency")
     }
     if curve is not None:
-        known |= {"estimator": curve["estimator"], "target": curve["target"]}
-    if curve is not None and law is not None and bathtub is not None:
-        known |= _worth(law, draws, moments_of(traffic), last["price_ratio"], curve["target"])
-        valley = valley_of_mix(law, moments_of(traffic), last["price_ratio"])
+        known |= {"estimator": curve["estimator"], "target": curve["target"], "chunk_tokens": curve["chunk_tokens"]}
+        known["tail_chunk_s_per_day"] = curve["tail_chunk_s_per_day"]
+    if curve is not None and law is not None and sold is not None and bathtub is not None:
+        known["price_ratio"] = sold.price_ratio
+        known |= _worth(law, draws, moments_of(traffic), sold, curve["target"])
+        valley = valley_of_mix(law, moments_of(traffic), sold.earnings)
         known |= asdict(valley) if valley is not None else {}
-        known |= _lost(hours, last["currency"])
-        known["lever"] = _lever(known, law, moments_of(traffic))
+        known |= _lost(hours, sale["currency"])
+        known["tail_chunk_lost_per_day"] = _tail_lost(curve, law, moments_of(traffic), hours)
+        known["lever"] = _lever(known, law, moments_of(traffic), sold)
     return Verdict(**known)
 
 
@@ -156,16 +184,43 @@ def _lost(hours: list[dict[str, Any]], currency: str) -> dict[str, Any]:
     return {"lost_24h": math.fsum(said) if said else None, "lost_hours": len(said), "traffic_hours": len(hours)}
 
 
+def _tail_lost(
+    curve: dict[str, Any],
+    law: service_time.ServiceTime,
+    moments: service_time.TrafficMoments,
+    hours: list[dict[str, Any]],
+) -> float | None:
+    """Return what the busy seconds of small last chunks would earn in a day, each what one of this traffic does."""
+    earned = _earned(moments, hours)
+    if curve["tail_chunk_s_per_day"] is None or earned is None:
+        return None
+    return float(curve["tail_chunk_s_per_day"] * earned / service_time.busy_s(law, moments))
+
+
+def _earned(moments: service_time.TrafficMoments, hours: list[dict[str, Any]]) -> float | None:
+    """Return the money of the traffic, all at the newest hour's prices where an hour's is not known.
+
+    None where that hour has several.
+    """
+    last = _newest_sale(hours)
+    selling = [hour for hour in hours if hour["hit_rate"] is not None]
+    if all(hour["currency"] == last["currency"] for hour in selling):
+        return revenue_of(selling).earned
+    if last["input_per_mtok"] is None:
+        return None
+    return float(moments.miss_tokens * last["input_per_mtok"] + moments.cached_tokens * last["cached_per_mtok"]) / 1e6
+
+
 def _worth(
     law: service_time.ServiceTime,
     draws: NDArray[np.float64],
     moments: service_time.TrafficMoments,
-    price_ratio: float,
+    sold: revenue.Revenue,
     target: Target,
 ) -> dict[str, Any]:
-    index = service_time.revenue_index(law, moments, price_ratio)
-    low, high = index_interval(index, service_time.revenue_index_draws(draws, moments, price_ratio), target)
-    slope = service_time.marginal_index(law, moments, price_ratio)
+    index = revenue.revenue_index(law, moments, sold)
+    low, high = index_interval(index, revenue.revenue_index_draws(draws, moments, sold), target)
+    slope = revenue.marginal_index(law, moments, sold)
     return {
         "revenue_index": index,
         "index_low": low,
@@ -174,12 +229,14 @@ def _worth(
     }
 
 
-def _lever(known: dict[str, Any], law: service_time.ServiceTime, moments: service_time.TrafficMoments) -> str | None:
+def _lever(
+    known: dict[str, Any], law: service_time.ServiceTime, moments: service_time.TrafficMoments, sold: revenue.Revenue
+) -> str | None:
     """Say what would bring the index back to 1: a hit rate, or a price; None where it is there already."""
     if known["revenue_index"] >= 1 or moments.cached_tokens == 0:
         return None
     busy_share_left = service_time.busy_s(law, moments) / service_time.busy_without_cache_s(law, moments)
-    break_even = (moments.input_tokens * busy_share_left - moments.miss_tokens) / moments.cached_tokens
+    break_even = (sold.without_cache * busy_share_left - sold.miss) / sold.cached_at_miss_price
     price = f"sell cached tokens at {break_even:.1%} of a computed one instead of {known['price_ratio']:.1%}"
     if known["exit_hit_rate"] is None:
         return price

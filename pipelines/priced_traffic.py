@@ -14,15 +14,18 @@ from typing import Any
 import numpy as np
 
 from models.operating_point import OperatingPoint
+from models.revenue import Revenue
 from models.service_time import ServiceTime, TrafficMoments
 from models.waterfall import Period, pooled_law
 from pipelines.display import shown
 from pipelines.errors import CannotTellError, UsageError
-from pipelines.settings import nearest
+from pipelines.section import nearest
 from pipelines.times import HOURS_PER_DAY, US_PER_HOUR, hour_text
-from pipelines.verdicts import moments_of
+from pipelines.verdicts import moments_of, revenue_of
 from pipelines.warehouse import Reader
 from pipelines.words import because
+
+TOKENS_PER_MTOK = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +64,14 @@ class PricedTraffic:
     """The hours of a stretch that have a price, in one currency.
 
     input_per_mtok, cached_per_mtok: mean price of the computed and of the cached tokens, so that they give the exact
-    revenue also where prices changed within the stretch. n_unpriced_hours: hours with traffic left out for want of one.
+    revenue also where there were several in the stretch. n_unpriced_hours: hours with traffic left out for want of one.
     """
 
     stretch: Stretch
     hours: tuple[dict[str, Any], ...]
     moments: TrafficMoments
+    revenue: Revenue
+    is_one_price: bool
     input_per_mtok: float
     cached_per_mtok: float
     currency: str
@@ -101,7 +106,7 @@ def last_24_hours(reader: Reader, deployment: str) -> Stretch:
 def priced_traffic(reader: Reader, stretch: Stretch) -> PricedTraffic:
     """Return the traffic of a stretch with its prices; raise CannotTellError where it has none, or two currencies."""
     rows = reader.rows("report/priced_hours", **stretch.hours)
-    priced = [row for row in rows if row["input_per_mtok"] is not None]
+    priced = [row for row in rows if row["price_hash"] is not None]
     if not rows:
         raise stretch.cannot_tell("no_traffic")
     if not priced:
@@ -109,12 +114,17 @@ def priced_traffic(reader: Reader, stretch: Stretch) -> PricedTraffic:
     currencies = sorted({row["currency"] for row in priced})
     if len(currencies) > 1:
         raise stretch.cannot_tell("several_currencies")
+    moments, sold = summed(moments_of(row) for row in priced), revenue_of(priced)
+    one_price = _single_price(priced)
+    input_per_mtok, cached_per_mtok = one_price or _mean_prices(moments, sold)
     return PricedTraffic(
         stretch=stretch,
         hours=tuple(priced),
-        moments=summed(moments_of(row) for row in priced),
-        input_per_mtok=_mean_price(priced, "input_per_mtok", "miss_tokens"),
-        cached_per_mtok=_mean_price(priced, "cached_per_mtok", "cached_tokens"),
+        moments=moments,
+        revenue=sold,
+        is_one_price=one_price is not None,
+        input_per_mtok=input_per_mtok,
+        cached_per_mtok=cached_per_mtok,
         currency=currencies[0],
         n_unpriced_hours=len(rows) - len(priced),
     )
@@ -177,23 +187,36 @@ def _one_price(traffic: PricedTraffic) -> tuple[float, float]:
 
     They are the prices themselves where these did not change. Raises CannotTellError where no ratio in [0, 1] does it.
     """
-    sums, hours = traffic.moments, traffic.hours
-    if len({(row["input_per_mtok"], row["cached_per_mtok"]) for row in hours}) == 1:
+    sums, sold = traffic.moments, traffic.revenue
+    if traffic.is_one_price:
         return traffic.input_per_mtok, traffic.cached_per_mtok / traffic.input_per_mtok
-    price = fsum(row["input_per_mtok"] * row["reported_input_tokens"] for row in hours) / sums.input_tokens
+    price = TOKENS_PER_MTOK * sold.without_cache / sums.input_tokens
     ratio = traffic.cached_per_mtok / price
     if sums.cached_tokens:
-        earned = traffic.input_per_mtok * sums.miss_tokens + traffic.cached_per_mtok * sums.cached_tokens
-        ratio = (earned / price - sums.miss_tokens) / sums.cached_tokens
+        ratio = (TOKENS_PER_MTOK * sold.earned / price - sums.miss_tokens) / sums.cached_tokens
     if not 0 <= ratio <= 1:
         raise traffic.stretch.cannot_tell("prices_crossed")
     return price, ratio
 
 
-def _mean_price(rows: list[dict[str, Any]], price: str, tokens: str) -> float:
-    """Return the price of these tokens; where there were none, of the input they would have been part of."""
-    weight = tokens if any(row[tokens] for row in rows) else "reported_input_tokens"
-    return _mean([(row[price], row[weight]) for row in rows])
+def _single_price(hours: list[dict[str, Any]]) -> tuple[float, float] | None:
+    """Return input and cached price where all of the hours have the same."""
+    found = {(row["input_per_mtok"], row["cached_per_mtok"]) for row in hours}
+    prices = found.pop()
+    return None if found or prices[0] is None else prices
+
+
+def _mean_prices(moments: TrafficMoments, sold: Revenue) -> tuple[float, float]:
+    """Return the mean price of computed and of cached tokens; of those that there are none of, of what the others would
+    have been sold at as such.
+    """
+    computed = sold.miss / moments.miss_tokens if moments.miss_tokens else sold.without_cache / moments.input_tokens
+    cached = (
+        sold.cached / moments.cached_tokens
+        if moments.cached_tokens
+        else (sold.miss_at_cached_price / moments.miss_tokens)
+    )
+    return TOKENS_PER_MTOK * computed, TOKENS_PER_MTOK * cached
 
 
 def _mean(weighted: list[tuple[float, float]]) -> float:

@@ -16,7 +16,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from pipelines import display, words
+from pipelines import curve_words, display, words
 from pipelines.charts import bathtub_chart, throughput_chart
 from pipelines.heat_map import heat_map
 from pipelines.report_input import (
@@ -68,7 +68,9 @@ def render_report(report: Report) -> str:
     sections = [_section(deployment) for deployment in report.deployments]
     template = environment.get_template("report.html.j2")
     summary = _summary([section.verdict for section in sections])
-    return template.render(report=report, sections=sections, summary=summary, show=display, say=words)
+    return template.render(
+        report=report, sections=sections, summary=summary, show=display, say=words, shape=curve_words
+    )
 
 
 def write_report(html: str, path: Path) -> None:

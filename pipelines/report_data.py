@@ -18,6 +18,7 @@ from pipelines.faults import reach
 from pipelines.overview import Overview, overviews
 from pipelines.report import render_report, write_report
 from pipelines.report_input import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, OtherCurve, Report
+from pipelines.report_shapes import curve_shapes
 from pipelines.times import to_hour
 from pipelines.warehouse import Reader, Warehouse, Writer
 
@@ -61,6 +62,8 @@ def _report(reader: Reader, now: datetime) -> Report:
     heat = _by_deployment(reader.rows("report/recent_heat"))
     points = _by_deployment(reader.rows("report/recent_points"))
     others = _by_deployment(reader.rows("report/other_curves"))
+    families = _by_deployment(reader.rows("report/newest_families"))
+    lengths = _by_deployment(reader.rows("report/newest_lengths"))
     covered = reader.rows("report/covered")[0]
     return Report(
         generated_at=now,
@@ -72,7 +75,12 @@ def _report(reader: Reader, now: datetime) -> Report:
                 verdict=seen.verdict,
                 hours=tuple(_hour(row) for row in seen.hours),
                 heat=tuple(_cell(row) for row in heat.get(seen.deployment, [])),
-                curve=_curve(seen, points.get(seen.deployment, []), others.get(seen.deployment, [])),
+                curve=curve_shapes(
+                    _curve(seen, points.get(seen.deployment, []), others.get(seen.deployment, [])),
+                    seen,
+                    families.get(seen.deployment, []),
+                    lengths.get(seen.deployment, []),
+                ),
                 bathtub=_bathtub(seen),
             )
             for seen in overviews(reader)

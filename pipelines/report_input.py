@@ -48,6 +48,44 @@ class OtherCurve:
     reasons: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class FamilyView:
+    """A row of `curve_families`; error: relative, on hours left out."""
+
+    family: str
+    error: float
+    tps0: float | None
+    a: float | None
+    is_kept: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LengthView:
+    """A row of `curve_by_length`; tps0 [tokens/s] and a at the median length, own_a of the band's own busy periods."""
+
+    low_input_tokens: int
+    high_input_tokens: int
+    median_input_tokens: int
+    tps0: float | None
+    a: float | None
+    a_low: float | None
+    a_high: float | None
+    own_a: float | None
+    own_deviation: float | None
+    agrees: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class TailView:
+    """Steps of an engine that was not seen to pack: their size, their fixed seconds, what they cost a day at most."""
+
+    chunk_tokens: int
+    step_s: float
+    s_per_day: float
+    lost_per_day: float | None
+    hit_rates: tuple[float, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveView:
     """
@@ -56,7 +94,7 @@ class CurveView:
     points: (hit rate, miss tokens per busy second, requests), a busy period or a minute of traffic each.
     law, line: (hit rate, miss tokens per busy second) at `reference_input_tokens`, by rising hit rate.
     band: (hit rate, low, high) of the law. `residual_scale` is relative. target: the time that was regressed. others:
-    what the other estimators say.
+    what the other estimators say. families: by rising error; lengths: by rising length; tail: None where no step shows.
     """
 
     trustworthy: bool
@@ -78,6 +116,10 @@ class CurveView:
     n_minutes: int | None = None
     n_requests: int | None = None
     residual_scale: float | None = None
+    line_good_until_hit_rate: float | None = None
+    families: tuple[FamilyView, ...] = ()
+    lengths: tuple[LengthView, ...] = ()
+    tail: TailView | None = None
 
 
 @dataclass(frozen=True, slots=True)

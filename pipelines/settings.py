@@ -6,31 +6,28 @@ nearest known name, all faults are reported together, and relative paths are rel
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 import zoneinfo
-from datetime import date
-from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from pipelines.errors import UsageError
 from pipelines.formats import formats
-from pipelines.object_url import is_url, read_url, redacted
+from pipelines.object_url import is_url, read_url
+from pipelines.prices.book import PriceBook
+from pipelines.prices.file import read_price_file
+from pipelines.prices.known import KnownPrices
+from pipelines.prices.rows import PriceSettings
+from pipelines.section import NonEmpty, Section, fault_text, nearest
 
-NonEmpty = Annotated[str, Field(min_length=1, max_length=256)]
 AS_LOGGED = "as_logged"
-Price = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class WarehouseSettings(_Section):
+class WarehouseSettings(Section):
     """Where results live."""
 
     path: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")] = "warehouse"
@@ -38,7 +35,7 @@ class WarehouseSettings(_Section):
     """Memory DuckDB may use before it spills to the warehouse's own temporary folder."""
 
 
-class SourceSettings(_Section):
+class SourceSettings(Section):
     """One set of log files and how to read them."""
 
     name: NonEmpty
@@ -111,37 +108,16 @@ class SourceSettings(_Section):
         return self
 
 
-class PriceSettings(_Section):
-    """Prices per million tokens of the deployments that match a glob, from a UTC date on."""
+class PriceBookSettings(Section):
+    """Where price rows come from besides `[[prices]]`."""
 
-    deployment: NonEmpty
-    effective_from: date
-    effective_to: date | None = None
-    """First UTC date on which the row no longer holds."""
-    input_per_mtok: Annotated[Price, Field(gt=0)]
-    cached_per_mtok: Price
-    output_per_mtok: Price | None = None
-    cache_write_per_mtok: Price | None = None
-    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
-
-    @model_validator(mode="after")
-    def _consistent(self) -> PriceSettings:
-        if self.cached_per_mtok > self.input_per_mtok:
-            raise ValueError(
-                f"cached_per_mtok {self.cached_per_mtok} exceeds input_per_mtok {self.input_per_mtok}: "
-                "a cached token is sold at a discount; swap the two"
-            )
-        if self.effective_to is not None and self.effective_to <= self.effective_from:
-            raise ValueError(f"effective_to {self.effective_to} is not after effective_from {self.effective_from}")
-        return self
-
-    def covers(self, deployment: str, day: date) -> bool:
-        """Say whether this row prices `deployment` on the UTC date `day`."""
-        in_time = self.effective_from <= day and (self.effective_to is None or day < self.effective_to)
-        return in_time and fnmatchcase(deployment, self.deployment)
+    path: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")] | None = None
+    """A CSV whose header is the keys of `[[prices]]`."""
+    known_models: Literal["genai-prices"] | None = None
+    """The package that prices deployments which no row matches and which are named like a model it knows."""
 
 
-class PolicySettings(_Section):
+class PolicySettings(Section):
     """When a deployment is said to be in the valley."""
 
     version: Annotated[int, Field(ge=1)] = 1
@@ -160,13 +136,14 @@ class PolicySettings(_Section):
     """Days of traffic, the evaluated one included, that a curve is fitted on."""
 
 
-class Settings(_Section):
+class Settings(Section):
     """The whole file, plus the folder it stands in."""
 
     folder: Path
     warehouse: WarehouseSettings = WarehouseSettings()
     sources: tuple[SourceSettings, ...] = ()
     prices: tuple[PriceSettings, ...] = ()
+    price_book: PriceBookSettings = PriceBookSettings()
     policy: PolicySettings = PolicySettings()
 
     @property
@@ -174,16 +151,13 @@ class Settings(_Section):
         """Absolute folder of the warehouse."""
         return (self.folder / self.warehouse.path).resolve()
 
-    def price_of(self, deployment: str, day: date) -> PriceSettings | None:
-        """Return the price row in force: an exact name wins over a glob, then the later `effective_from`."""
-        rows = [row for row in self.prices if row.covers(deployment, day)]
-        return max(rows, key=lambda row: (row.deployment == deployment, row.effective_from), default=None)
-
-
-def nearest(name: str, known: Any) -> str:
-    """Return ` (did you mean 'x'?)` for the known name closest to `name`, or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    @cached_property
+    def book(self) -> PriceBook:
+        """All price rows, those of the CSV too; raises UsageError where it cannot be read or rows contradict."""
+        rows = [price.row(f"prices.{number}") for number, price in enumerate(self.prices, 1)]
+        if self.price_book.path is not None:
+            rows += read_price_file(self.folder / self.price_book.path, self.price_book.path)
+        return PriceBook(rows, None if self.price_book.known_models is None else KnownPrices())
 
 
 def load_settings(path: Path) -> Settings:
@@ -210,10 +184,15 @@ def load_settings(path: Path) -> Settings:
     if "folder" in document:
         raise UsageError(f"{path}: unknown key 'folder'")
     try:
-        return Settings.model_validate({**_as_tuples(document), "folder": path.resolve().parent})
+        settings = Settings.model_validate({**_as_tuples(document), "folder": path.resolve().parent})
     except ValidationError as error:
         faults = "\n".join(f"  {_fault(fault)}" for fault in error.errors())
         raise UsageError(f"{path} cannot be used:\n{faults}") from None
+    try:
+        _ = settings.book
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+    return settings
 
 
 def source_from(values: dict[str, Any]) -> SourceSettings:
@@ -230,29 +209,19 @@ def _as_tuples(document: dict[str, Any]) -> dict[str, Any]:
 
 def _fault(fault: Any) -> str:
     place = ".".join(str(part + 1) if isinstance(part, int) else part for part in fault["loc"])
-    if fault["type"] == "extra_forbidden":
-        return f"{place}: unknown key{nearest(str(fault['loc'][-1]), _known_keys(fault['loc'][:-1]))}"
-    if fault["type"] == "missing":
-        return f"{place}: required, but not given"
     if fault["type"] in ("tuple_type", "model_type", "dict_type"):
         section = str(fault["loc"][0])
         brackets = "[[{}]]" if section in ("sources", "prices") else "[{}]"
         written = "[sources.columns]" if place.endswith(".columns") else brackets.format(section)
         return f"{place}: must be a section, written {written}"
-    if fault["type"].startswith("date_"):
-        return f"{place}: must be a date written without quotes, such as 2026-01-01, not {fault['input']!r}"
-    if place.endswith("currency"):
-        return f"{place}: must be three capital letters, such as USD, not {fault['input']!r}"
-    message = str(fault["msg"]).removeprefix("Value error, ")
-    value = fault["input"]
-    shown = redacted(value) if isinstance(value, str) else value
-    return f"{place}: {message}" + ("" if isinstance(value, dict) else f", not {shown!r}")
+    known = _known_keys(fault["loc"][:-1]) if fault["type"] == "extra_forbidden" else ()
+    return f"{place}: {fault_text(fault, known)}"
 
 
 def _known_keys(section: tuple[Any, ...]) -> list[str]:
-    models: dict[tuple[str, ...], type[_Section]] = {
+    models: dict[tuple[str, ...], type[Section]] = {
         (): Settings, ("warehouse",): WarehouseSettings, ("policy",): PolicySettings,
-        ("sources",): SourceSettings, ("prices",): PriceSettings,
+        ("sources",): SourceSettings, ("prices",): PriceSettings, ("price_book",): PriceBookSettings,
     }  # fmt: skip
     model = models[tuple(part for part in section if isinstance(part, str))]
     return [name for name in model.model_fields if name != "folder"]

@@ -9,13 +9,20 @@ from typing import Any
 from models.chunks import CHUNK_TOKENS, singular_hit_rates
 from models.chunks import MIN_POINTS as MIN_CHUNK_POINTS
 from models.curve_fit import CurveFit
-from models.families import LINE_GOOD_WITHIN
 from models.length_sweep import LengthLine, LengthSweepFit
 from models.sweep import SweepFit
-from models.valley import locate_valley
+from pipelines.curve_words import (
+    FAMILIES,
+    doubt,
+    family_words,
+    line_words,
+    priced,
+    rates,
+    tail_words,
+    valley_fields,
+    valley_words,
+)
 from pipelines.words import because
-
-_FAMILIES = {"line": "straight line", "hyperbola": "hyperbola", "service_time": "service-time law"}
 
 
 def one_length_fields(fit: SweepFit, basis: str, price_ratio: float) -> dict[str, Any]:
@@ -37,7 +44,7 @@ def one_length_fields(fit: SweepFit, basis: str, price_ratio: float) -> dict[str
         "tail_singular_hit_rates": [point.hit_rate for point in fit.singular_points if point.is_tail],
         "tail_hit_rates": dips,
         "price_ratio": price_ratio,
-        **_valley_fields(curve.a, price_ratio),
+        **valley_fields(curve.a, price_ratio),
     }
 
 
@@ -58,7 +65,7 @@ def lengths_fields(fit: LengthSweepFit, basis: str, price_ratio: float) -> dict[
         "line_worst_deviation": fit.line_worst_deviation,
         "singular_hit_rates": [point.hit_rate for point in fit.points if point.is_singular],
         "price_ratio": price_ratio,
-        **_valley_fields(curve.a, price_ratio),
+        **valley_fields(curve.a, price_ratio),
         "lines": [_line_fields(line, price_ratio) for line in fit.lines],
     }
 
@@ -74,12 +81,12 @@ def one_length_sentences(found: dict[str, Any]) -> list[str]:
         f"tps0      {found['tps0']:.0f} tokens/s (90 % {found['tps0_low']:.0f} to {found['tps0_high']:.0f})",
         f"a         {found['a']:.3f} (90 % {found['a_low']:.3f} to {found['a_high']:.3f})",
         f"residual  {found['residual']:.1%}; curve against the medians for x <= .9: {_deviations(found)}",
-        f"family    {_family_words(found)}",
-        f"line      {_line_words(found['line_good_until_hit_rate'])}",
-        f"singular  {_rates(found['singular_hit_rates'])}",
+        f"family    {family_words(found['family'], found['family_errors'], left_out='hit rates')}",
+        f"line      {line_words(found['line_good_until_hit_rate'])}",
+        f"singular  {rates(found['singular_hit_rates'])}",
         f"chunk     {_chunk_words(found)}",
-        f"valley    {_priced(found)}",
-        *_doubt(found),
+        f"valley    {priced(found)}",
+        *doubt(found),
     ]
 
 
@@ -97,7 +104,7 @@ def lengths_sentences(found: dict[str, Any]) -> list[str]:
         "k": "s per cached token",
     }
     law = " + ".join(f"{found['law'][name]:.3g} {unit}" for name, unit in parts.items() if found["law"][name] > 0)
-    said.append(f"family    {_FAMILIES[found['family']]}: {law}")
+    said.append(f"family    {FAMILIES[found['family']]}: {law}")
     if found["miss_tokens"] is not None:
         computed = f"all computed {found['miss_tokens']} tokens"
         said.append(f"          {computed}: a fixed cost counts as computing, and loading as attention")
@@ -105,15 +112,15 @@ def lengths_sentences(found: dict[str, Any]) -> list[str]:
     said += [
         f"residual  {found['residual']:.1%}; curve against the medians: {_deviations(found)}",
         f"line      none through these points, whose lengths differ: it would be off by {off}",
-        f"singular  {_rates(found['singular_hit_rates'])}",
+        f"singular  {rates(found['singular_hit_rates'])}",
         f"by length at a price ratio of {found['price_ratio']:g}, from the law:",
     ]
     for line in found["lines"]:
         said.append(
             f"{line['input_tokens']:>9.0f} tps0 {line['tps0']:.0f} tokens/s, a {line['a']:.3f}, "
-            f"line {_line_words(line['line_good_until_hit_rate'])}; {_valley_words(line)}"
+            f"line {line_words(line['line_good_until_hit_rate'])}; {valley_words(line)}"
         )
-    return [*said, *_doubt(found)]
+    return [*said, *doubt(found)]
 
 
 def _curve_fields(curve: CurveFit, basis: str) -> dict[str, Any]:
@@ -134,23 +141,13 @@ def _curve_fields(curve: CurveFit, basis: str) -> dict[str, Any]:
     }
 
 
-def _valley_fields(a: float | None, price_ratio: float) -> dict[str, Any]:
-    valley = locate_valley(a, price_ratio) if a is not None and 0 < a < 1 else None
-    return {
-        "has_valley": None if a is None else valley is not None,
-        "floor_hit_rate": valley.floor_hit_rate if valley else None,
-        "floor_depth": valley.floor_depth if valley else None,
-        "exit_hit_rate": valley.exit_hit_rate if valley else None,
-    }
-
-
 def _line_fields(line: LengthLine, price_ratio: float) -> dict[str, Any]:
     return {
         "input_tokens": line.input_tokens,
         "tps0": line.line.tps0,
         "a": line.line.a,
         "line_good_until_hit_rate": line.good_until_hit_rate,
-        **_valley_fields(line.line.a, price_ratio),
+        **valley_fields(line.line.a, price_ratio),
     }
 
 
@@ -158,54 +155,11 @@ def _deviations(found: dict[str, Any]) -> str:
     return f"median {found['median_deviation']:.1%}, worst {found['worst_deviation']:.1%}"
 
 
-def _family_words(found: dict[str, Any]) -> str:
-    if found["family"] is None:
-        return "not compared: too few hit rates"
-    errors = found["family_errors"]
-    said = f"{_FAMILIES[found['family']]}, off by {errors[found['family']]:.1%} at hit rates left out"
-    return said if found["family"] == "line" else f"{said}; the straight line by {errors['line']:.1%}"
-
-
-def _line_words(good_until: float | None) -> str:
-    within = f"within {LINE_GOOD_WITHIN:.0%} of the curve"
-    if good_until is None:
-        return "not compared with a curve"
-    if good_until == 0:
-        return f"not {within} even without hits"
-    return f"{within} everywhere" if good_until == 1 else f"{within} up to hit rate {good_until:.3f}"
-
-
 def _chunk_words(found: dict[str, Any]) -> str:
     if not found["chunk_searched"]:
         return f"not looked for: fewer than {MIN_CHUNK_POINTS} hit rates"
     if found["chunk_tokens"] is None:
         return f"none of {CHUNK_TOKENS[0]} to {CHUNK_TOKENS[-1]} tokens shows"
-    said = (
-        f"{found['chunk_tokens']} tokens, {found['step_s'] * 1e3:.0f} ms a step; a small last chunk is left just below "
-        f"hit rate {_rates(found['tail_hit_rates'])}"
-    )
+    said = tail_words(found["chunk_tokens"], found["step_s"], found["tail_hit_rates"])
     tails = found["tail_singular_hit_rates"]
-    return f"{said}, which explains {_rates(tails)}" if tails else said
-
-
-def _priced(found: dict[str, Any]) -> str:
-    ratio = f"at a price ratio of {found['price_ratio']:g}"
-    if not found["has_valley"]:
-        return f"none {ratio}: the slope is not above the price ratio"
-    return f"{ratio}: {_valley_words(found)}"
-
-
-def _valley_words(found: dict[str, Any]) -> str:
-    if not found["has_valley"]:
-        return "no valley"
-    # Free cached tokens never earn back what they lose.
-    leaves = "no exit" if found["exit_hit_rate"] is None else f"exit at {found['exit_hit_rate']:.3f}"
-    return f"floor at hit rate {found['floor_hit_rate']:.3f}, {found['floor_depth']:.1%} below no cache; {leaves}"
-
-
-def _rates(hit_rates: list[float]) -> str:
-    return ", ".join(f"{rate:.3f}" for rate in hit_rates) or "none"
-
-
-def _doubt(found: dict[str, Any]) -> list[str]:
-    return [] if found["trustworthy"] else [f"do not rely on this curve, {because(found['reasons'])}"]
+    return f"{said}, which explains {rates(tails)}" if tails else said

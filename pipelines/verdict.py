@@ -15,10 +15,13 @@ class Verdict:
 
     Hit rates, shares and ratios are dimensionless, in [0, 1]; `revenue_index` and its interval are 1 where a busy
     second earns as much as without a cache; `floor_depth` is 1 − index at the floor; prices are in `currency` per
-    million tokens; `lost_24h` is in `currency`, of the last 24 hours of traffic, and positive where the cache loses
-    money; it sums `lost_hours` of the `traffic_hours` in which there was traffic: the others have no price in that
-    currency or no verdict. `last_hour` is the newest hour with traffic, UTC.
-    `estimator` and `target` say how the curve was found and from which time; None where there is no curve.
+    million tokens, those of the newest hour that sold tokens: `n_prices` of them, and where these are several none is
+    named; `price_ratio` is of the last 24 hours, weighted by revenue; `lost_24h` is in `currency`, of the last 24 hours
+    of traffic, and positive where the cache loses money; it sums `lost_hours` of the `traffic_hours` in which there was
+    traffic: the others have no price in that currency or no verdict. `last_hour` is the newest hour with traffic, UTC.
+    `chunk_tokens` is the step of an engine that was not seen to pack, `tail_chunk_s_per_day` the busy seconds that
+    nothing but full steps would save, `tail_chunk_lost_per_day` what they would earn, in `currency`: at most that is
+    lost. `estimator` and `target` say how the curve was found and from which time; None where there is no curve.
     `state`, `side` and `regime` are words of the vocabulary, `reasons` reason codes, `lever` a code or a sentence.
     """
 
@@ -30,6 +33,7 @@ class Verdict:
     price_ratio: float | None = None
     input_per_mtok: float | None = None
     cached_per_mtok: float | None = None
+    n_prices: int | None = None
     floor_hit_rate: float | None = None
     exit_hit_rate: float | None = None
     floor_depth: float | None = None
@@ -37,6 +41,9 @@ class Verdict:
     regime: str | None = None
     busy_share: float | None = None
     lost_24h: float | None = None
+    chunk_tokens: int | None = None
+    tail_chunk_s_per_day: float | None = None
+    tail_chunk_lost_per_day: float | None = None
     lost_hours: int | None = None
     traffic_hours: int | None = None
     last_hour: datetime | None = None

@@ -6,17 +6,21 @@ state machine (`alerts/state.py`), reading or writing SQL text.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 
-from models import service_time, valley
+from models import revenue, service_time, valley
 from models.curve_fit import Target
 from models.uncertainty import index_interval, probability_below_one
 from pipelines.alerts.state import regime_of
-from pipelines.settings import PolicySettings, PriceSettings, Settings
-from pipelines.times import HOURS_PER_DAY, to_day
+from pipelines.prices.hours import PricedHour, price_hours
+from pipelines.prices.memory import day_prices, remember
+from pipelines.settings import PolicySettings, Settings
+from pipelines.times import HOURS_PER_DAY
 from pipelines.warehouse import Writer
 
 SECONDS_PER_HOUR = 3600.0
@@ -24,6 +28,12 @@ UNKNOWN_UNTIL_PRICED = (
     "price_ratio",
     "input_per_mtok",
     "cached_per_mtok",
+    "n_prices",
+    "miss_revenue",
+    "cached_revenue",
+    "cached_at_miss_price",
+    "miss_at_cached_price",
+    "price_hash",
     "revenue_index",
     "index_low",
     "index_high",
@@ -41,7 +51,10 @@ UNKNOWN_UNTIL_PRICED = (
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A day's curve of one deployment; `law` is None when there is none, `draws` has shape (n_draws, 4): f, c, q, k."""
+    """A day's curve of one deployment; `law` is None when there is none, `draws` has shape (n_draws, 4): f, c, q, k.
+
+    first_hour: the first that it rests on; before, another engine or model served.
+    """
 
     target: Target
     reference_input_tokens: float
@@ -50,23 +63,34 @@ class Curve:
     draws: np.ndarray
     is_trustworthy: bool
     reasons: tuple[str, ...]
+    first_hour: int = 0
 
 
-def observe_day(writer: Writer, day_index: int, settings: Settings) -> int:
+def observe_day(writer: Writer, day_index: int, settings: Settings, now: datetime) -> int:
     """Replace the day's observations (states are set by `alerts.record`); return the number of hours."""
     hours = {
         "first_hour": day_index * HOURS_PER_DAY,
         "last_hour": day_index * HOURS_PER_DAY + HOURS_PER_DAY - 1,
     }
     curves = _curves(writer, day_index)
-    rows = []
-    for traffic in writer.rows("valley/traffic", **hours):
-        deployment = traffic["deployment"]
-        price = settings.price_of(deployment, to_day(day_index))
-        rows.append(_observe_hour(traffic, curves.get(deployment), price, settings.policy))
+    traffic = writer.rows("valley/traffic", **hours)
+    prices = day_prices(writer, day_index, settings.book, [(row["deployment"], row["hour_index"]) for row in traffic])
+    priced = price_hours(writer, day_index, prices, traffic)
+    rows = [
+        _observe_hour(row, curves.get(row["deployment"]), priced[row["deployment"], row["hour_index"]], settings.policy)
+        for row in traffic
+    ]
     writer.run("valley/clear_status", **hours)
     writer.insert_rows("mart.valley_status", rows)
+    remember(writer, day_index, prices, [row["price_hash"] for row in rows if row["price_hash"] is not None], now)
     return len(rows)
+
+
+def revenue_of(hours: Iterable[dict[str, Any]]) -> revenue.Revenue:
+    """Return what hours of one currency earned, from their sums of money; every one of them priced."""
+    names = ("miss_revenue", "cached_revenue", "cached_at_miss_price", "miss_at_cached_price")
+    sums = [revenue.Revenue(*(hour[name] for name in names)) for hour in hours]
+    return sum(sums[1:], sums[0])
 
 
 def moments_of(traffic: dict[str, Any]) -> service_time.TrafficMoments:
@@ -93,6 +117,7 @@ def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
             a=row["a"],
             law=None if row["f"] is None else service_time.ServiceTime(row["f"], row["c"], row["q"], row["k"]),
             draws=np.array(draws.get(row["deployment"], [])).reshape(-1, 4),
+            first_hour=row["window_from_hour"],
             is_trustworthy=row["trustworthy"],
             reasons=tuple(filter(None, row["reasons"].split(","))),
         )
@@ -101,24 +126,19 @@ def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
 
 
 def _observe_hour(
-    traffic: dict[str, Any], curve: Curve | None, price: PriceSettings | None, policy: PolicySettings
+    traffic: dict[str, Any], curve: Curve | None, priced: PricedHour, policy: PolicySettings
 ) -> dict[str, Any]:
-    row = _blank(traffic, policy)
+    row = _blank(traffic, policy) | priced.columns()
     reasons = _traffic_reasons(traffic, policy)
-    if price is None:
-        reasons.append("no_price")
-    else:
-        row["price_ratio"] = price.cached_per_mtok / price.input_per_mtok
-        row |= {
-            "input_per_mtok": price.input_per_mtok,
-            "cached_per_mtok": price.cached_per_mtok,
-            "currency": price.currency,
-        }
+    if priced.reason is not None:
+        reasons.append(priced.reason)
     if curve is None or curve.law is None or not curve.is_trustworthy:
         reasons += curve.reasons if curve and curve.reasons else ["no_curve"]
-    elif price is not None and traffic["reported_input_tokens"]:
-        row |= _index(traffic, curve, row["price_ratio"], price)
-        row |= _closed_forms(curve, row["price_ratio"])
+    elif traffic["hour_index"] < curve.first_hour:
+        reasons.append("before_change")
+    elif priced.revenue is not None:
+        row |= _index(traffic, curve, priced.revenue)
+        row |= closed_forms(curve, row["price_ratio"])
         if reasons:
             row["p_in_valley"] = None
         if row["floor_hit_rate"] is not None and row["exit_hit_rate"] is None:
@@ -161,15 +181,14 @@ def _traffic_reasons(traffic: dict[str, Any], policy: PolicySettings) -> list[st
     return reasons
 
 
-def _index(traffic: dict[str, Any], curve: Curve, price_ratio: float, price: PriceSettings) -> dict[str, Any]:
+def _index(traffic: dict[str, Any], curve: Curve, sold: revenue.Revenue) -> dict[str, Any]:
     """Return the exact index of the hour's own traffic, its interval, its slope, and what it means in money."""
     assert curve.law is not None
     moments = moments_of(traffic)
-    index = service_time.revenue_index(curve.law, moments, price_ratio)
-    draws = service_time.revenue_index_draws(curve.draws, moments, price_ratio)
+    index = revenue.revenue_index(curve.law, moments, sold)
+    draws = revenue.revenue_index_draws(curve.draws, moments, sold)
     low, high = index_interval(index, draws, curve.target)
-    slope = service_time.marginal_index(curve.law, moments, price_ratio)
-    revenue = (traffic["miss_tokens"] * price.input_per_mtok + traffic["cached_tokens"] * price.cached_per_mtok) / 1e6
+    slope = revenue.marginal_index(curve.law, moments, sold)
     return {
         "revenue_index": index,
         "index_low": low,
@@ -177,13 +196,17 @@ def _index(traffic: dict[str, Any], curve: Curve, price_ratio: float, price: Pri
         "p_in_valley": probability_below_one(index, draws, curve.target),
         "marginal_index": slope,
         "side": "descending" if slope < 0 else "ascending",
-        # Without a cache the same busy seconds would have earned revenue / index.
-        "lost_per_hour": revenue / index - revenue,
+        # Without a cache the same busy seconds would have earned that much divided by the index.
+        "lost_per_hour": sold.earned / index - sold.earned,
     }
 
 
-def _closed_forms(curve: Curve, price_ratio: float) -> dict[str, Any]:
-    """Return the article's floor, exit and depth; no exit where even a full hit earns less than no cache would."""
+def closed_forms(curve: Curve, price_ratio: float) -> dict[str, Any]:
+    """Return the article's floor, exit and depth; no exit where even a full hit earns less than no cache would.
+
+    The curve must have a law and a slope. Of several prices the ratio is the revenue-weighted one: the straight line
+    knows but one.
+    """
     assert curve.law is not None
     assert curve.a is not None
     found = valley.locate_valley(curve.a, price_ratio) if 0 < curve.a < 1 else None

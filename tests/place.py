@@ -54,18 +54,25 @@ VIEWS = (
     "alert_outbox",
     "busy_periods",
     "check_findings",
+    "curve_by_length",
     "curve_candidates",
+    "curve_families",
     "hit_rate_histogram",
     "hourly_hit_rate",
     "ingest_files",
     "price_book",
+    "price_history",
     "quarantine",
     "requests",
     "throughput_curve",
     "valley_episodes",
     "valley_status",
 )
-CLOCK_COLUMNS = {"alert_outbox": ("written_at",), "ingest_files": ("loaded_at",)}
+CLOCK_COLUMNS = {
+    "alert_outbox": ("written_at",),
+    "ingest_files": ("loaded_at",),
+    "price_history": ("first_seen_at",),
+}
 """Columns that say when the job ran, not what it found."""
 
 

@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from pipelines.errors import UsageError
-from pipelines.settings import PolicySettings, nearest
+from pipelines.section import fault_text, nearest
+from pipelines.settings import PolicySettings
 
 _REFUSED = {
     "version": "it is part of the episodes' keys and decides nothing",
@@ -40,7 +41,7 @@ def tried_policy(present: PolicySettings, changes: Iterable[str]) -> PolicySetti
     try:
         policy = PolicySettings.model_validate(present.model_dump() | values)
     except ValidationError as error:
-        faults = [f"--policy {fault['loc'][0]}: {fault['msg']}, not {fault['input']!r}" for fault in error.errors()]
+        faults = [f"--policy {fault['loc'][0]}: {fault_text(fault, ())}" for fault in error.errors()]
         raise UsageError("\n".join(faults)) from None
     if policy.min_requests < present.min_requests:
         raise UsageError(

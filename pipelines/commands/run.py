@@ -26,13 +26,19 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--day", metavar="D", help="one UTC date, YYYY-MM-DD")
     parser.add_argument("--from", dest="first", metavar="D", help="first UTC date of a range")
     parser.add_argument("--to", dest="last", metavar="D", help="last UTC date of a range")
+    parser.add_argument(
+        "--reprice", action="store_true", help="judge the days named at the prices of now, not those published"
+    )
     add_config(parser)
     parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the job and print the valley table; exit as `ingest` does where a file was refused or not reached."""
-    outcome = run(options.config, days=_days(options), tell=tell)
+    days = _days(options)
+    if options.reprice and days is None:
+        raise UsageError("--reprice rewrites published prices: name the days with --day D, or --from D --to D")
+    outcome = run(options.config, days=days, tell=tell, reprice=options.reprice)
     settings = load_settings(options.config)
     warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
     print_status(warehouse)

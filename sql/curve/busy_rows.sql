@@ -2,7 +2,7 @@
 -- grain: busy period × minute
 -- params: deployment VARCHAR, first_hour BIGINT, last_hour BIGINT (inclusive)
 -- reads: mart.busy_periods
--- units: microseconds; tokens; tokens²
+-- units: microseconds; tokens; tokens²; steps
 -- why: the regression rows of a window; minutes with requests that report no cached tokens cannot be used, and of several
 --      bases only the best that the window has (smallest basis_rank)
 select
@@ -12,7 +12,13 @@ select
   n_requests,
   miss_tokens,
   cached_tokens,
-  attention2::double as attention2
+  attention2::double as attention2,
+  steps_1024,
+  steps_2048,
+  steps_4096,
+  steps_8192,
+  steps_16384,
+  steps_32768
 from mart.busy_periods
 where
   deployment = $deployment

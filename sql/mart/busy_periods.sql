@@ -3,12 +3,15 @@
 -- params: context_from_us BIGINT (arrivals read, a day before the first minute), from_us BIGINT, to_us BIGINT
 --         (first tokens in [from_us, to_us); whole minutes)
 -- reads: requests
--- units: microseconds; tokens; attention2 = Σ(2·M·P + M²) in tokens²
+-- units: microseconds; tokens; attention2 = Σ(2·M·P + M²) in tokens²; steps_C = Σ greatest(1, ceil(M/C)) in steps
 -- why: the sum of busy_us over any stretch is the union of the waiting-or-prefilling intervals, whatever the queueing.
 --      Requests that report no cached tokens keep the instance busy too: they are counted, and the fit leaves their
 --      minutes out. period_id is the instant the period began, so it does not depend on which days are read. What was
 --      timed or counted at different places is never pooled: of several, the smallest basis_rank is used, measured hits
 --      before predicted before simulated ones, times of the engine before a gateway's before a client's.
+--      The steps of C tokens that each request takes alone are summed here, since ceil does not add; the C are those of
+--      models/chunks.py, and a whole hit takes a step too: it still computes its last block.
+--      greatest() passes over NULL, hence the case
 with served as (
   select
     deployment,
@@ -117,7 +120,25 @@ select
   coalesce(sum(
     2 * (input_tokens - cached_tokens)::decimal(38, 0) * cached_tokens
     + (input_tokens - cached_tokens)::decimal(38, 0) * (input_tokens - cached_tokens)
-  ), 0)::decimal(38, 0) as attention2
+  ), 0)::decimal(38, 0) as attention2,
+  coalesce(sum(
+    case when cached_tokens is not null then greatest(1, (input_tokens - cached_tokens + 1023) // 1024) end
+  ), 0)::bigint as steps_1024,
+  coalesce(sum(
+    case when cached_tokens is not null then greatest(1, (input_tokens - cached_tokens + 2047) // 2048) end
+  ), 0)::bigint as steps_2048,
+  coalesce(sum(
+    case when cached_tokens is not null then greatest(1, (input_tokens - cached_tokens + 4095) // 4096) end
+  ), 0)::bigint as steps_4096,
+  coalesce(sum(
+    case when cached_tokens is not null then greatest(1, (input_tokens - cached_tokens + 8191) // 8192) end
+  ), 0)::bigint as steps_8192,
+  coalesce(sum(
+    case when cached_tokens is not null then greatest(1, (input_tokens - cached_tokens + 16383) // 16384) end
+  ), 0)::bigint as steps_16384,
+  coalesce(sum(
+    case when cached_tokens is not null then greatest(1, (input_tokens - cached_tokens + 32767) // 32768) end
+  ), 0)::bigint as steps_32768
 from numbered
 where first_token_us >= $from_us and first_token_us < $to_us
 group by deployment, instance, ttft_basis, cached_basis, period_id, first_token_us // 60000000

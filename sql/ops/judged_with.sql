@@ -3,6 +3,6 @@
 -- params: none
 -- reads: ops.judged_with
 -- units: none
--- why: the prices and policy of the verdicts
-select fingerprint
+-- why: the policy of the verdicts, and the price rows they were compared with
+select policy, prices
 from ops.judged_with

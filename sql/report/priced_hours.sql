@@ -2,8 +2,9 @@
 -- grain: hour
 -- params: deployment VARCHAR, first_hour BIGINT, last_hour BIGINT (inclusive)
 -- reads: mart.hourly_hit_rate, mart.valley_status
--- units: tokens; tokens²; prices per million tokens
--- why: a stretch of traffic and what its tokens were sold for; prices are NULL where none is configured
+-- units: tokens; tokens²; prices per million tokens; money
+-- why: a stretch of traffic and what its tokens were sold for; price_hash is NULL where not all of them have a price,
+--      input_per_mtok and cached_per_mtok also where there are several prices in the hour
 select
   hourly.hour_index,
   hourly.n_rated,
@@ -15,6 +16,11 @@ select
   hourly.sum_input_sq::double as sum_input_sq,
   status.input_per_mtok,
   status.cached_per_mtok,
+  status.miss_revenue,
+  status.cached_revenue,
+  status.cached_at_miss_price,
+  status.miss_at_cached_price,
+  status.price_hash,
   status.currency
 from mart.hourly_hit_rate as hourly
 left join mart.valley_status as status

@@ -3,7 +3,8 @@
 -- params: none
 -- reads: nothing
 -- units: none
--- why: which prices and policy the verdicts were made with
+-- why: which policy the verdicts were made with, and which price rows they were compared with
 create table if not exists ops.judged_with (
-  fingerprint varchar not null
+  policy varchar not null,
+  prices varchar not null
 )

@@ -2,7 +2,7 @@
 -- grain: deployment × instance × basis × busy period × minute
 -- params: none
 -- reads: nothing
--- units: microseconds; tokens; attention2 in tokens²
+-- units: microseconds; tokens; attention2 in tokens²; steps
 -- why: the regression rows of the curve, integers only
 create table if not exists mart.busy_periods (
   deployment varchar not null,
@@ -20,5 +20,11 @@ create table if not exists mart.busy_periods (
   cached_tokens bigint not null,
   miss_tokens bigint not null,
   output_tokens bigint not null,
-  attention2 decimal(38,0) not null
+  attention2 decimal(38,0) not null,
+  steps_1024 bigint not null,
+  steps_2048 bigint not null,
+  steps_4096 bigint not null,
+  steps_8192 bigint not null,
+  steps_16384 bigint not null,
+  steps_32768 bigint not null
 )

@@ -2,8 +2,9 @@
 -- grain: deployment × hour
 -- params: none
 -- reads: nothing
--- units: ratios; money per hour; hours
--- why: the verdict; *_streak and held carry the state machine from day to day
+-- units: ratios; money; hours
+-- why: the verdict; *_streak and held carry the state machine from day to day; price_hash names a list of
+--      mart.price_history and is NULL where not all of the traffic has a price
 create table if not exists mart.valley_status (
   deployment varchar not null,
   hour_index bigint not null,
@@ -11,6 +12,12 @@ create table if not exists mart.valley_status (
   price_ratio double,
   input_per_mtok double,
   cached_per_mtok double,
+  n_prices bigint,
+  miss_revenue double,
+  cached_revenue double,
+  cached_at_miss_price double,
+  miss_at_cached_price double,
+  price_hash varchar,
   revenue_index double,
   index_low double,
   index_high double,

@@ -2,7 +2,7 @@
 -- grain: deployment
 -- params: day_index BIGINT
 -- reads: mart.throughput_curve
--- units: tokens/s; seconds
+-- units: tokens/s; seconds; hours since the epoch
 -- why: the day's curves
 select
   deployment,
@@ -13,6 +13,7 @@ select
   c,
   q,
   k,
+  window_from_hour,
   trustworthy,
   reasons
 from mart.throughput_curve

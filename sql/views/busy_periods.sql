@@ -2,8 +2,8 @@
 -- grain: deployment × instance × basis × busy period × minute
 -- params: none
 -- reads: mart.busy_periods
--- units: microseconds; tokens; attention2 = Σ(2·M·P + M²) in tokens²
--- why: the regression rows of the curve
+-- units: microseconds; tokens; attention2 = Σ(2·M·P + M²) in tokens²; steps_C = Σ greatest(1, ceil(M/C)) in steps
+-- why: the regression rows of the curve, and the steps by which the chunk size of an engine that does not pack is found
 select
   deployment,
   instance,
@@ -20,5 +20,11 @@ select
   cached_tokens,
   miss_tokens,
   output_tokens,
-  attention2
+  attention2,
+  steps_1024,
+  steps_2048,
+  steps_4096,
+  steps_8192,
+  steps_16384,
+  steps_32768
 from mart.busy_periods

@@ -3,7 +3,10 @@
 -- params: none
 -- reads: mart.valley_status
 -- units: ratios; lost_per_hour in currency (negative: the cache earns)
--- why: state follows policy over hours; revenue_index is of the hour's own traffic; the bounds are 90 % intervals
+-- why: state follows policy over hours; revenue_index is of the hour's own traffic; the bounds are 90 % intervals. Where
+--      n_prices > 1, input_per_mtok and cached_per_mtok are NULL, price_ratio is revenue-weighted (cached_revenue /
+--      cached_at_miss_price) and so are floor, exit and depth; the index is exact at any number of prices. The revenues
+--      are of miss tokens, of cached tokens, and of either had they been sold as the other
 select
   deployment,
   make_timestamp(hour_index * 3600000000) as hour_utc,
@@ -11,6 +14,12 @@ select
   price_ratio,
   input_per_mtok,
   cached_per_mtok,
+  n_prices,
+  miss_revenue,
+  cached_revenue,
+  cached_at_miss_price,
+  miss_at_cached_price,
+  price_hash,
   revenue_index,
   index_low,
   index_high,

@@ -169,4 +169,4 @@ def test_the_plan_of_nothing_and_a_log_of_traffic_are_refused(
     assert "201 different prompt sizes" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         place.valleywatch("fit")
-    assert "name a SWEEP_FILE, or a deployment with --plan" in capsys.readouterr().err
+    assert "name a SWEEP_FILE or a DEPLOYMENT, or a deployment with --plan" in capsys.readouterr().err

@@ -29,24 +29,38 @@ COLUMNS = {
     "hit_rate_histogram": "deployment hour_utc bin_low bin_high n_requests input_tokens cached_tokens",
     "busy_periods": (
         "deployment instance period_id minute_utc begins_period busy_us n_requests input_tokens cached_tokens "
-        "miss_tokens output_tokens attention2"
+        "miss_tokens output_tokens attention2 steps_1024 steps_2048 steps_4096 steps_8192 steps_16384 steps_32768"
     ),
     "throughput_curve": (
         "deployment day_utc estimator target family reference_input_tokens tps0 tps0_low tps0_high a a_low a_high f c "
-        "q k overhead_s chunk_tokens n_minutes n_requests x_low x_high residual_scale trustworthy reasons"
+        "q k overhead_s line_good_until_hit_rate chunk_tokens step_s tail_chunk_s_per_day tail_hit_rates n_minutes "
+        "n_requests x_low x_high residual_scale window_from_hour changed_at_hour "
+        "change_size change_p_value changed model model_since_hour mixed_models trustworthy reasons"
     ),
     "curve_candidates": (
         "deployment day_utc estimator target family reference_input_tokens tps0 tps0_low tps0_high a a_low a_high f c "
-        "q k overhead_s chunk_tokens n_minutes n_requests x_low x_high residual_scale is_chosen trustworthy reasons"
+        "q k overhead_s line_good_until_hit_rate chunk_tokens step_s tail_chunk_s_per_day tail_hit_rates n_minutes "
+        "n_requests x_low x_high residual_scale window_from_hour changed_at_hour "
+        "change_size change_p_value changed model model_since_hour mixed_models is_chosen trustworthy reasons"
+    ),
+    "curve_families": "deployment day_utc family error tps0 a is_kept",
+    "curve_by_length": (
+        "deployment day_utc band low_input_tokens high_input_tokens median_input_tokens tps0 tps0_low tps0_high a "
+        "a_low a_high own_tps0 own_a own_deviation n_minutes agrees"
     ),
     "valley_status": (
         "deployment hour_utc hit_rate price_ratio revenue_index index_low index_high p_in_valley floor_hit_rate "
-        "exit_hit_rate floor_depth side regime busy_share state lost_per_hour currency reasons"
+        "exit_hit_rate floor_depth side regime busy_share state lost_per_hour currency reasons n_prices "
+        "price_hash miss_revenue cached_revenue cached_at_miss_price miss_at_cached_price"
     ),
     "valley_episodes": "deployment entered_at left_at peak_depth lost_total dedup_key notified_at",
     "price_book": (
         "deployment effective_from effective_to hours_utc weekdays input_per_mtok cached_per_mtok cache_write_per_mtok "
-        "output_per_mtok currency"
+        "output_per_mtok currency input_tokens_from input_tokens_to source"
+    ),
+    "price_history": (
+        "price_hash from_minute to_minute input_tokens_from input_tokens_to input_per_mtok cached_per_mtok "
+        "cache_write_per_mtok output_per_mtok currency source first_seen_at"
     ),
 }
 TYPES = {
@@ -56,8 +70,16 @@ TYPES = {
         "sum_miss_cached": "DECIMAL(38,0)", "sum_miss_sq": "DECIMAL(38,0)", "sum_cached_sq": "DECIMAL(38,0)",
         "sum_input_sq": "DECIMAL(38,0)",
     },
-    "busy_periods": {"busy_us": "BIGINT", "attention2": "DECIMAL(38,0)", "minute_utc": "TIMESTAMP"},
-    "throughput_curve": {"day_utc": "DATE", "trustworthy": "BOOLEAN"},
+    "price_book": {"effective_from": "TIMESTAMP", "effective_to": "TIMESTAMP", "input_tokens_to": "BIGINT"},
+    "busy_periods": {
+        "busy_us": "BIGINT", "attention2": "DECIMAL(38,0)", "minute_utc": "TIMESTAMP", "steps_1024": "BIGINT",
+    },
+    "throughput_curve": {
+        "window_from_hour": "TIMESTAMP", "changed_at_hour": "TIMESTAMP",
+        "day_utc": "DATE", "trustworthy": "BOOLEAN", "chunk_tokens": "BIGINT", "tail_hit_rates": "DOUBLE[]",
+    },
+    "curve_families": {"error": "DOUBLE", "is_kept": "BOOLEAN"},
+    "curve_by_length": {"high_input_tokens": "BIGINT", "a": "DOUBLE", "agrees": "BOOLEAN"},
     "valley_status": {"hour_utc": "TIMESTAMP", "revenue_index": "DOUBLE", "state": "VARCHAR"},
 }  # fmt: skip
 KEYS = {
@@ -66,10 +88,13 @@ KEYS = {
     "busy_periods": "deployment, instance, ttft_basis, cached_basis, period_id, minute_utc",
     "throughput_curve": "deployment, day_utc",
     "curve_candidates": "deployment, day_utc, estimator, target",
+    "curve_families": "deployment, day_utc, family",
+    "curve_by_length": "deployment, day_utc, band",
     "valley_status": "deployment, hour_utc",
     "valley_episodes": "dedup_key",
     "alert_outbox": "dedup_key, kind",
     "ingest_files": "content_sha256",
+    "price_history": "price_hash, from_minute, input_tokens_from",
     "requests": "deployment, request_id",
 }
 GRID = np.round(np.linspace(0.01, 0.99, 29), 4)

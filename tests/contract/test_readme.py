@@ -13,7 +13,8 @@ import pytest
 
 from pipelines.cli import COMMANDS, main
 from pipelines.formats import formats
-from pipelines.settings import PolicySettings, PriceSettings, SourceSettings, WarehouseSettings, load_settings
+from pipelines.prices.rows import PriceSettings
+from pipelines.settings import PolicySettings, PriceBookSettings, SourceSettings, WarehouseSettings, load_settings
 from tests.conftest import REPO, FleetWarehouse
 
 README = (REPO / "README.md").read_text()
@@ -67,6 +68,7 @@ def test_every_command_is_in_the_readme(command: object) -> None:
         ("warehouse", WarehouseSettings),
         ("sources", SourceSettings),
         ("prices", PriceSettings),
+        ("price_book", PriceBookSettings),
         ("policy", PolicySettings),
     ],
 )
@@ -80,6 +82,14 @@ def test_the_configuration_shown_is_accepted(tmp_path: Path) -> None:
     config = tmp_path / "valleywatch.toml"
     config.write_text(shown)
     assert load_settings(config).sources[0].format in formats()
+
+
+def test_the_prices_shown_are_accepted(tmp_path: Path) -> None:
+    (shown,) = re.findall(r"```csv\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "prices.csv").write_text(shown)
+    config = tmp_path / "valleywatch.toml"
+    config.write_text('[price_book]\npath = "prices.csv"\n')
+    assert {row.hours_text for row in load_settings(config).book.rows} == {"16:30-00:30", "00:30-16:30"}
 
 
 def test_help_names_every_command() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models.chunks import CHUNK_TOKENS
 from pipelines.times import to_us
 from pipelines.warehouse import engine
 from tests.place import Place, request
@@ -65,9 +67,11 @@ def expected(rows: list[Row]) -> list[Row]:
                 into["cached_tokens"] += cached
                 into["miss_tokens"] += miss
                 into["attention2"] += 2 * miss * cached + miss * miss
+                for tokens in CHUNK_TOKENS:
+                    into[f"steps_{tokens}"] += max(1, math.ceil(miss / tokens))
             previous = done
     sums = ("begins_period", "busy_us", "n_requests", "n_unreported", "input_tokens", "cached_tokens", "miss_tokens",
-            "output_tokens", "attention2")  # fmt: skip
+            "output_tokens", "attention2", *(f"steps_{tokens}" for tokens in CHUNK_TOKENS))  # fmt: skip
     return [
         {"deployment": deployment, "instance": instance, "period_id": period, "minute_us": minute * MINUTE}
         | {name: into[name] for name in sums}
@@ -118,6 +122,9 @@ CASES = {
     "prefill times of some": [one(10, 5), one(12, 6, prefill_ms=500)],
     "two instances": [one(10, 5, instance="a"), one(11, 5, instance="b"), one(12, 5, instance="a")],
     "two deployments with instances of one name": [one(10, 5, deployment="a"), one(11, 5, deployment="b")],
+    "a whole hit takes a step": [one(10, 2, cached_tokens=1000), one(11, 2, input_tokens=400)],
+    "last chunks are not filled up": [one(10, 5, input_tokens=n, cached_tokens=0) for n in (1025, 33_000)],
+    "exact multiples of a chunk": [one(10, 5, input_tokens=n, cached_tokens=0) for n in (1024, 2048, 32_768, 65_536)],
     "no cached tokens told": [one(10, 5, cached_tokens=None), one(11, 5)],
     "failures keep nothing busy": [one(10, 5, status=502), one(11, 5), one(12, 50, status=499)],
     "no instance": [one(10, 5, instance=None)],

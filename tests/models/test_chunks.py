@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,15 +20,18 @@ from models.chunks import (
 )
 from models.service_time import ServiceTime
 from tests.models.chunked_engine import rows_and_steps, serve_in_chunks
+from tests.models.deployments import SPARSE, UNPACKED, Day
+from tests.models.engines import busy_rows
 from tests.models.simulate import rows_from, serve
 from tests.models.test_recorded_logs import read_fleet
+from tests.models.workloads import AGENTIC, RETRIEVAL
 
 LAW = ServiceTime(f=0.05, c=3e-5, q=6e-10, k=2e-7)
-UNPACKED = [2048, 4096, 8192, 16384]
+CHUNKS = [2048, 4096, 8192, 16384]
 
 
 @pytest.mark.parametrize("load", [0.1, 0.9], ids="load {}".format)
-@pytest.mark.parametrize("chunk_tokens", UNPACKED)
+@pytest.mark.parametrize("chunk_tokens", CHUNKS)
 def test_the_chunk_size_of_an_engine_that_does_not_pack_is_recovered(chunk_tokens, load):
     requests = serve_in_chunks(LAW, chunk_tokens, packed=False, load=load, n_requests=3_000, seed=chunk_tokens)
     found = find_chunk_in_rows(*rows_and_steps(requests))
@@ -51,7 +55,7 @@ def engine(seed: int):
     how = {"load": dice.choice([0.1, 0.3, 0.7, 1.1]), "n_requests": 1_500, "seed": seed}
     if seed % 2:
         return rows_and_steps(serve(law, **how))
-    return rows_and_steps(serve_in_chunks(law, dice.choice(UNPACKED), packed=True, **how))
+    return rows_and_steps(serve_in_chunks(law, dice.choice(CHUNKS), packed=True, **how))
 
 
 def named(seeds) -> dict[int, int]:
@@ -67,6 +71,24 @@ def test_smooth_and_packing_engines_meet_silence():
 @pytest.mark.slow
 def test_fifty_smooth_and_packing_engines_meet_silence():
     assert named(range(50)) == {}
+
+
+@pytest.mark.parametrize(
+    ("day", "chunk_tokens"),
+    [
+        (Day(UNPACKED, AGENTIC, 0.6, "diurnal", 3_000), 4096),
+        (Day(UNPACKED, RETRIEVAL, 0.2, "bursty", 3_000), 4096),
+        # Steps of 90 ms, in which hardly two requests ever wait at once: whoever begins a busy period begins alone.
+        (Day(SPARSE, AGENTIC, 0.2, "bursty", 3_000), None),
+        (Day(SPARSE, AGENTIC, 0.05, "steady", 3_000), None),
+        (Day(SPARSE, RETRIEVAL, 0.05, "steady", 3_000), None),
+    ],
+    ids=["unpacked", "unpacked, light", "packs", "packs, light", "packs, long prompts"],
+)
+def test_steps_that_nobody_else_could_share_are_not_held_against_an_engine_that_packs(day, chunk_tokens):
+    log = day.run.log
+    steps = np.stack([busy_rows(replace(log, miss_tokens=own)).miss_tokens for own in chunk_steps(log.miss_tokens).T])
+    assert find_chunk_in_rows(busy_rows(log), steps.T.astype(np.int64)).chunk_tokens == chunk_tokens
 
 
 def test_a_step_too_cheap_to_matter_is_not_named():
@@ -85,7 +107,7 @@ def test_single_requests_do_not_tell_packing_from_not():
     rows = rows_from(np.stack([getattr(rows, name)[alone] for name in rows.__slots__], axis=1))
     found = find_chunk_in_rows(rows, steps[alone])
     assert (found.chunk_tokens, found.tail_s_per_day) == (None, None)
-    assert found.packing == pytest.approx(0.5, abs=0.05)
+    assert found.packing == 1
     assert found.errors[CHUNK_TOKENS.index(8192)] == min(found.errors)
 
 
@@ -106,7 +128,7 @@ def sweep(chunk_tokens: int | None, *, length: int = 32_768, noise: float = 0.00
     return miss, cached, seconds * np.random.default_rng(seed).lognormal(0, noise, len(miss))
 
 
-@pytest.mark.parametrize("chunk_tokens", UNPACKED)
+@pytest.mark.parametrize("chunk_tokens", CHUNKS)
 def test_a_sweep_shows_the_chunk_size(chunk_tokens):
     found = find_chunk_in_points(*sweep(chunk_tokens))
     assert found.chunk_tokens == chunk_tokens

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 import pytest
 
 from pipelines.report import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, Report, Verdict
+from pipelines.report_input import FamilyView, LengthView, TailView
 
 A, R, TPS0 = 10 / 19, 0.1, 20_000.0
 MIDNIGHT = datetime(2026, 3, 4)  # noqa: DTZ001 — as the warehouse gives it: UTC without a zone
@@ -15,6 +16,13 @@ MIDNIGHT = datetime(2026, 3, 4)  # noqa: DTZ001 — as the warehouse gives it: U
 def pytest_addoption(parser: pytest.Parser) -> None:
     with contextlib.suppress(ValueError):  # a conftest above may own the option
         parser.addoption("--update-golden", action="store_true", help="write golden files instead of comparing them")
+
+
+def _band(low: int, high: int, median: int, tps0: float, a: float, **own: float) -> LengthView:
+    unchecked = {"own_a": None, "own_deviation": None, "agrees": None}
+    bounds = {"a_low": a - 0.02, "a_high": a + 0.02}
+    tokens = {"low_input_tokens": low, "high_input_tokens": high, "median_input_tokens": median}
+    return LengthView(**tokens, tps0=tps0, a=a, **bounds, **(unchecked | own))
 
 
 @pytest.fixture
@@ -92,6 +100,17 @@ def in_valley() -> DeploymentReport:
             n_minutes=1440,
             n_requests=48_211,
             residual_scale=0.043,
+            line_good_until_hit_rate=0.917,
+            families=(
+                FamilyView("service_time", 0.021, 20_010.0, 0.523, True),
+                FamilyView("line", 0.074, None, None, False),
+            ),
+            lengths=(
+                _band(1_000, 24_000, 16_000, 24_300.0, 0.41, own_a=0.42, own_deviation=0.03, agrees=True),
+                _band(24_000, 52_000, 36_500, 19_200.0, 0.54, own_a=0.31, own_deviation=0.187, agrees=False),
+                _band(52_000, 131_000, 80_000, 13_900.0, 0.62),
+            ),
+            tail=TailView(8192, 0.0512, 312.4, 41.7, (0.25, 0.5, 0.75)),
         ),
         bathtub=BathtubView(tuple(index), tuple((x, y * (1 - 0.03 * x), y * (1 + 0.03 * x)) for x, y in index)),
     )

@@ -140,3 +140,23 @@ def test_a_failed_write_leaves_the_old_report(tmp_path: Path) -> None:
         write_report("\ud800", target)
     assert target.read_text() == "yesterday"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_curves_shapes_and_lengths_are_two_small_tables(in_valley: DeploymentReport) -> None:
+    html = render_report(Report(generated_at=NOW, deployments=(in_valley,)))
+    rows = re.findall(r"<tr>\s*(.*?)\s*</tr>", html, re.DOTALL)
+    cells = [[re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
+    assert ["service-time law", "2.1 %", "20,010", "0.523", "kept"] in cells
+    assert ["straight line", "7.4 %", "not known", "not known", ""] in cells
+    assert ["24,000", "16,000", "24,300", "0.41 [0.39–0.43]", "0.42", "yes"] in cells
+    assert ["52,000", "36,500", "19,200", "0.54 [0.52–0.56]", "0.31", "no: off by 18.7 %"] in cells
+    assert ["131,000", "80,000", "13,900", "0.62 [0.6–0.64]", "not known", "too little of its own to tell"] in cells
+    assert "The straight line is within 5% of the curve up to hit rate 0.917." in html
+    assert "8192 tokens, 51 ms a step; a small last chunk is left just below hit rate 0.250, 0.500, 0.750;" in html
+    assert "steps that are not full cost at most 312 busy seconds a day, worth 41.70 USD." in html
+
+
+def test_every_row_of_a_table_has_as_many_cells_as_its_head(small_report: Report) -> None:
+    for table in re.findall(r"<table.*?</table>", render_report(small_report), re.DOTALL):
+        widths = {len(re.findall(r"<t[hd][ >]", row)) for row in re.findall(r"<tr>.*?</tr>", table, re.DOTALL)}
+        assert len(widths) == 1

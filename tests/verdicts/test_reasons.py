@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pipelines.alerts.record import judge_day
+from pipelines.prices.memory import ask_to_reprice
 from pipelines.settings import load_settings
 from tests.conftest import FleetWarehouse
 from tests.place import ABSENT, NOW, PRICE, SOURCE, Place, request
@@ -24,9 +25,10 @@ PRICED = (
 
 
 def judged(place: Place, config: str) -> Place:
-    """Judge the day anew under another configuration."""
+    """Judge the day anew under another configuration, its prices included."""
     place.configure(config)
     with place.warehouse.writer() as writer:
+        ask_to_reprice(writer, [DAY])
         judge_day(writer, DAY, load_settings(place.config), NOW)
         writer.publish()
     return place

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.place import PRICE, SOURCE, Place, request
@@ -17,19 +15,6 @@ def settled(place: Place) -> Place:
     place.write("a.jsonl", VALLEY)
     assert place.valleywatch("run") == 0
     return place
-
-
-def index_of(place: Place) -> list[Any]:
-    return [row["revenue_index"] for row in place.rows("select revenue_index from valley_status order by hour_utc")]
-
-
-def test_changed_prices_judge_every_judged_day_again(settled: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    before = index_of(settled)
-    settled.configure(SOURCE + PRICE.replace("cached_per_mtok = 0.1", "cached_per_mtok = 0.9"))
-    assert settled.valleywatch("run") == 0
-    assert "prices or policy changed" in capsys.readouterr().err
-    assert all(after > was for after, was in zip(index_of(settled), before, strict=True))
-    assert settled.rows("select cached_per_mtok from price_book") == [{"cached_per_mtok": 0.9}]
 
 
 def test_a_changed_policy_judges_every_judged_day_again(settled: Place) -> None:
@@ -76,8 +61,8 @@ def test_an_episode_that_is_undone_is_retracted_once(settled: Place) -> None:
     entry = settled.rows("select dedup_key from alert_outbox where kind = 'entry'")
     assert len(entry) == 1
     settled.configure(SOURCE + PRICE.replace("cached_per_mtok = 0.1", "cached_per_mtok = 0.9"))
-    for arguments in ((), ("--day", "2026-11-28")):
-        assert settled.valleywatch("run", *arguments) == 0
+    for arguments in (("--reprice",), ()):
+        assert settled.valleywatch("run", "--day", "2026-11-28", *arguments) == 0
     assert settled.rows("select * from valley_episodes") == []
     assert settled.rows("select dedup_key from alert_outbox where kind = 'retracted'") == entry
 

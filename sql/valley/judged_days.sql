@@ -1,8 +1,9 @@
--- name: ops/mark_judged_days_dirty
+-- name: valley/judged_days
 -- grain: day
 -- params: none
 -- reads: mart.valley_status
 -- units: day_index
--- why: days whose verdicts rest on prices or a policy that changed
+-- why: days that have verdicts
 select distinct hour_index // 24 as day_index
 from mart.valley_status
+order by day_index

@@ -1,0 +1,15 @@
+-- name: views/curve_families
+-- grain: deployment × day × family
+-- params: none
+-- reads: mart.curve_families
+-- units: tokens/s; error = root mean square of the relative error on hours left out
+-- why: how well each shape of the curve predicts hours it has not seen; is_kept marks the family of throughput_curve
+select
+  deployment,
+  make_date(day_index::integer) as day_utc,
+  family,
+  error,
+  tps0,
+  a,
+  is_kept
+from mart.curve_families
