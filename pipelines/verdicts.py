@@ -16,6 +16,7 @@ import numpy as np
 from models import revenue, service_time, valley
 from models.curve_fit import Target
 from models.uncertainty import index_interval, probability_below_one
+from models.valley_interval import valley_interval
 from pipelines.alerts.state import regime_of
 from pipelines.prices.hours import PricedHour, price_hours
 from pipelines.prices.memory import day_prices, remember
@@ -41,6 +42,13 @@ UNKNOWN_UNTIL_PRICED = (
     "floor_hit_rate",
     "exit_hit_rate",
     "floor_depth",
+    "p_valley",
+    "floor_low",
+    "floor_high",
+    "exit_low",
+    "exit_high",
+    "depth_low",
+    "depth_high",
     "marginal_index",
     "side",
     "lost_per_hour",
@@ -59,6 +67,8 @@ class Curve:
     target: Target
     reference_input_tokens: float
     a: float | None
+    a_low: float | None
+    a_high: float | None
     law: service_time.ServiceTime | None
     draws: np.ndarray
     is_trustworthy: bool
@@ -115,6 +125,8 @@ def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
             target=row["target"],
             reference_input_tokens=row["reference_input_tokens"],
             a=row["a"],
+            a_low=row["a_low"],
+            a_high=row["a_high"],
             law=None if row["f"] is None else service_time.ServiceTime(row["f"], row["c"], row["q"], row["k"]),
             draws=np.array(draws.get(row["deployment"], [])).reshape(-1, 4),
             first_hour=row["window_from_hour"],
@@ -139,6 +151,7 @@ def _observe_hour(
     elif priced.revenue is not None:
         row |= _index(traffic, curve, priced.revenue)
         row |= closed_forms(curve, row["price_ratio"])
+        row |= _valley_bounds(curve, row["price_ratio"], has_exit=row["exit_hit_rate"] is not None)
         if reasons:
             row["p_in_valley"] = None
         if row["floor_hit_rate"] is not None and row["exit_hit_rate"] is None:
@@ -218,6 +231,22 @@ def closed_forms(curve: Curve, price_ratio: float) -> dict[str, Any]:
         "exit_hit_rate": found.exit_hit_rate if recovers else None,
         "floor_depth": found.floor_depth,
     }
+
+
+def _valley_bounds(curve: Curve, price_ratio: float, *, has_exit: bool) -> dict[str, Any]:
+    """Return the probability of a valley, and bounds of its floor, exit and depth; None where there may be none."""
+    assert curve.a is not None
+    assert curve.a_low is not None
+    assert curve.a_high is not None
+    known = valley_interval(curve.a, curve.a_low, curve.a_high, price_ratio)
+    bounds: dict[str, Any] = {"p_valley": known.probability}
+    for end, found in (("low", known.low), ("high", known.high)):
+        bounds |= {
+            f"floor_{end}": found.floor_hit_rate if found else None,
+            f"exit_{end}": found.exit_hit_rate if found and has_exit else None,
+            f"depth_{end}": found.floor_depth if found else None,
+        }
+    return bounds
 
 
 def _full_hit_index(law: service_time.ServiceTime, input_tokens: float, price_ratio: float) -> float:

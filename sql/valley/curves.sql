@@ -9,6 +9,8 @@ select
   target,
   reference_input_tokens,
   a,
+  a_low,
+  a_high,
   f,
   c,
   q,

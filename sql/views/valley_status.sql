@@ -3,7 +3,8 @@
 -- params: none
 -- reads: mart.valley_status
 -- units: ratios; lost_per_hour in currency (negative: the cache earns)
--- why: state follows policy over hours; revenue_index is of the hour's own traffic; the bounds are 90 % intervals. Where
+-- why: state follows policy over hours; revenue_index is of the hour's own traffic; the bounds are 90 % intervals;
+--      p_valley is the probability that the line has a valley at all, a lower bound is unknown where it may have none. Where
 --      n_prices > 1, input_per_mtok and cached_per_mtok are NULL, price_ratio is revenue-weighted (cached_revenue /
 --      cached_at_miss_price) and so are floor, exit and depth; the index is exact at any number of prices. The revenues
 --      are of miss tokens, of cached tokens, and of either had they been sold as the other
@@ -27,6 +28,13 @@ select
   floor_hit_rate,
   exit_hit_rate,
   floor_depth,
+  p_valley,
+  floor_low,
+  floor_high,
+  exit_low,
+  exit_high,
+  depth_low,
+  depth_high,
   marginal_index,
   side,
   regime,
