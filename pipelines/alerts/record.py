@@ -7,6 +7,7 @@ Belongs here: what is written when a verdict changes. Does not belong here: how 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from itertools import groupby
@@ -24,6 +25,9 @@ from pipelines.settings import PolicySettings, Settings
 from pipelines.times import HOURS_PER_DAY
 from pipelines.verdicts import observe_day
 from pipelines.warehouse import Writer
+
+HOURS_AT_ONCE = 50_000
+"""Hours that are in memory while states are carried on: it must not grow with deployments times history."""
 
 
 def judge_day(writer: Writer, day_index: int, settings: Settings, now: datetime) -> dict[str, int]:
@@ -95,27 +99,42 @@ def _advance(writer: Writer, first_hour: int, policy: PolicySettings) -> None:
     """Replace the standings from an hour on and the episodes that these hours are part of."""
     standing_before = writer.rows("valley/standing_before", hour_index=first_hour)
     before = {row["deployment"]: _standing(row) for row in standing_before}
-    standings, episodes = [], []
-    rows = writer.rows("valley/hours_to_judge", hour_index=first_hour)
-    for deployment, group in groupby(rows, key=itemgetter("deployment")):
-        of_deployment = list(group)
-        hours = [_hour(row) for row in of_deployment]
-        n_settled = sum(hour.hour_index < first_hour for hour in hours)
-        advanced = replay(hours[n_settled:], policy, before.get(deployment))
-        standings += [
-            {"deployment": deployment, "hour_index": hour.hour_index, **asdict(standing)}
-            for hour, standing in zip(hours[n_settled:], advanced, strict=True)
-        ]
-        found = episodes_of(hours, [*map(_standing, of_deployment[:n_settled]), *advanced])
-        episodes += [_episode_row(deployment, episode, policy) for episode in found]
-    if standings:
-        with writer.registered("standings", pl.DataFrame(standings).to_arrow()):
-            writer.run("valley/set_states")
+    episodes: list[dict[str, Any]] = []
+    for names in _batches(writer, first_hour):
+        standings: list[dict[str, Any]] = []
+        rows = writer.rows("valley/hours_to_judge", hour_index=first_hour, **names)
+        for deployment, group in groupby(rows, key=itemgetter("deployment")):
+            of_deployment = list(group)
+            hours = [_hour(row) for row in of_deployment]
+            n_settled = sum(hour.hour_index < first_hour for hour in hours)
+            advanced = replay(hours[n_settled:], policy, before.get(deployment))
+            standings += [
+                {"deployment": deployment, "hour_index": hour.hour_index, **asdict(standing)}
+                for hour, standing in zip(hours[n_settled:], advanced, strict=True)
+            ]
+            found = episodes_of(hours, [*map(_standing, of_deployment[:n_settled]), *advanced])
+            episodes += [_episode_row(deployment, episode, policy) for episode in found]
+        if standings:
+            with writer.registered("standings", pl.DataFrame(standings).to_arrow()):
+                writer.run("valley/set_states")
     notified = {row["dedup_key"]: row["notified_us"] for row in writer.rows("valley/episodes")}
     writer.run("valley/clear_episodes", hour_index=first_hour)
-    writer.insert_rows(
-        "mart.valley_episodes", [row | {"notified_us": notified.get(row["dedup_key"])} for row in episodes]
-    )
+    known = [row | {"notified_us": notified.get(row["dedup_key"])} for row in episodes]
+    writer.insert_frame("mart.valley_episodes", pl.DataFrame(known, infer_schema_length=None))
+
+
+def _batches(writer: Writer, first_hour: int) -> Iterator[dict[str, str]]:
+    """Yield ranges of deployment names, each with about HOURS_AT_ONCE hours to judge."""
+    names: list[str] = []
+    n_hours = 0
+    for row in writer.rows("valley/hours_by_deployment", hour_index=first_hour):
+        names.append(row["deployment"])
+        n_hours += row["n_hours"]
+        if n_hours >= HOURS_AT_ONCE:
+            yield {"first_deployment": names[0], "last_deployment": names[-1]}
+            names, n_hours = [], 0
+    if names:
+        yield {"first_deployment": names[0], "last_deployment": names[-1]}
 
 
 def _standing(row: dict[str, Any]) -> Standing:

@@ -1,6 +1,6 @@
 -- name: valley/hours_to_judge
 -- grain: deployment × hour
--- params: hour_index BIGINT
+-- params: hour_index BIGINT, first_deployment VARCHAR, last_deployment VARCHAR (inclusive)
 -- reads: mart.valley_status, mart.valley_episodes
 -- units: ratios; money per hour
 -- why: what the state machine reads, from an hour to the newest; of a deployment that is in an episode then, the episode's
@@ -25,5 +25,7 @@ left join mart.valley_episodes as episode
     status.deployment = episode.deployment
     and episode.entered_hour_index < $hour_index
     and (episode.left_hour_index is null or episode.left_hour_index >= $hour_index)
-where status.hour_index >= coalesce(episode.entered_hour_index, $hour_index)
+where
+  status.deployment between $first_deployment and $last_deployment
+  and status.hour_index >= coalesce(episode.entered_hour_index, $hour_index)
 order by status.deployment, status.hour_index

@@ -253,6 +253,14 @@ def test_a_traffic_that_is_withdrawn_takes_its_episode_along(empty: Any) -> None
     assert one.alerts == [("entry", 1), ("retracted", 1)]
 
 
+def test_a_day_without_traffic_leaves_an_episode_as_it_is(empty: Any) -> None:
+    one = empty()
+    one.lay({0: IN, 1: IN})
+    one.judge(*ALL)
+    assert one.episodes == [(1, None, 2, 0)]
+    assert one.alerts == [("entry", 1)]
+
+
 def test_an_episode_over_midnights_is_one(empty: Any) -> None:
     one = empty()
     one.lay(dict.fromkeys(range(22, 60), IN) | dict.fromkeys(range(60, 70), OUT))
