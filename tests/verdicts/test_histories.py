@@ -257,7 +257,7 @@ def test_a_day_without_traffic_leaves_an_episode_as_it_is(empty: Any) -> None:
     one = empty()
     one.lay({0: IN, 1: IN})
     one.judge(*ALL)
-    assert one.episodes == [(1, None, 2, 0)]
+    assert one.episodes == [(1, None, 1, 0)]
     assert one.alerts == [("entry", 1)]
 
 
