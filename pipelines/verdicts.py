@@ -17,6 +17,7 @@ from models import revenue, service_time, valley
 from models.curve_fit import Target
 from models.uncertainty import index_interval, probability_below_one
 from models.valley_interval import valley_interval
+from pipelines.alerts.state import regime_of
 from pipelines.prices.hours import PricedHour, price_hours
 from pipelines.prices.memory import day_prices, remember
 from pipelines.settings import PolicySettings, Settings
@@ -165,14 +166,13 @@ def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
     busy_share = None
     if traffic["busy_us"] is not None:
         busy_share = traffic["busy_us"] / 1e6 / (SECONDS_PER_HOUR * traffic["n_instances"])
-    limited = busy_share is not None and busy_share >= policy.capacity_limited_busy_share
     unknown: dict[str, Any] = dict.fromkeys(UNKNOWN_UNTIL_PRICED)
     return unknown | {
         "deployment": traffic["deployment"],
         "hour_index": traffic["hour_index"],
         "hit_rate": traffic["cached_tokens"] / reported if reported else None,
         "busy_share": busy_share,
-        "regime": None if busy_share is None else "capacity_limited" if limited else "demand_limited",
+        "regime": regime_of(busy_share, policy),
         "state": "unknown",
         "is_in_valley": False,
         "is_held": True,
