@@ -1,25 +1,29 @@
 """The verdict per deployment and hour: curve × traffic × price → revenue index, its interval, the closed forms, money.
 
-Belongs here: putting one hour's observation together and storing it. Does not belong here: formulas (`models/`), the
-state machine (`alerts/state.py`), reading or writing SQL text.
+Belongs here: putting one hour's observation together and storing it, its profit and loss beside it. Does not belong
+here: formulas (`models/`), money by money (`profit_and_loss`), the state machine (`alerts/state.py`), SQL text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from models import revenue, service_time, valley
+from models.bathtub import valley_of_mix
 from models.curve_fit import Target
+from models.profit import BeyondInput
 from models.uncertainty import index_interval, probability_below_one
 from pipelines.prices.hours import PricedHour, price_hours
 from pipelines.prices.memory import day_prices, remember
+from pipelines.prices.sales import sales_of_day
+from pipelines.profit_and_loss import Hour, beyond_input, breakdown_rows, profit_row, sold_at
 from pipelines.settings import PolicySettings, Settings
-from pipelines.times import HOURS_PER_DAY
+from pipelines.times import HOURS_PER_DAY, US_PER_DAY
 from pipelines.warehouse import Writer
 
 SECONDS_PER_HOUR = 3600.0
@@ -32,6 +36,9 @@ UNKNOWN_UNTIL_PRICED = (
     "cached_revenue",
     "cached_at_miss_price",
     "miss_at_cached_price",
+    "output_revenue",
+    "cache_write_revenue",
+    "decode_s",
     "price_hash",
     "revenue_index",
     "index_low",
@@ -46,6 +53,11 @@ UNKNOWN_UNTIL_PRICED = (
     "currency",
 )
 """Columns that stay NULL where there is no trustworthy curve or no price."""
+_CLEAR = {
+    "valley_status": "valley/clear_status",
+    "profit_and_loss": "valley/clear_profit_and_loss",
+    "profit_breakdown": "valley/clear_profit_breakdown",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +82,33 @@ def observe_day(writer: Writer, day_index: int, settings: Settings, now: datetim
     curves = _curves(writer, day_index)
     traffic = writer.rows("valley/traffic", **hours)
     prices = day_prices(writer, day_index, settings.book, [(row["deployment"], row["hour_index"]) for row in traffic])
-    priced = price_hours(writer, day_index, prices, traffic)
-    rows = [
-        _observe_hour(row, curves.get(row["deployment"]), priced[row["deployment"], row["hour_index"]], settings.policy)
-        for row in traffic
-    ]
-    writer.run("valley/clear_status", **hours)
-    writer.insert_rows("mart.valley_status", rows)
+    objectives = {row["deployment"]: settings.objective_rows.of(row["deployment"]) for row in traffic}
+    gates = {deployment: objective for deployment, objective in objectives.items() if objective is not None}
+    writer.open_days(day_index, day_index)
+    sales = sales_of_day(writer, day_index, prices, gates)
+    day = {"from_us": day_index * US_PER_DAY, "to_us": (day_index + 1) * US_PER_DAY}
+    seen = {(row["deployment"], row["hour_index"]): row for row in writer.rows("valley/instances", **day)}
+    priced = price_hours(prices, traffic, sales)
+    rows, profits, breakdown = [], [], []
+    for row in traffic:
+        key = (row["deployment"], row["hour_index"])
+        curve, sold = curves.get(row["deployment"]), sold_at(prices.lists[key], sales.get(key, ()))
+        beyond = beyond_input(sold, _decode_s(row, seen.get(key)), settings.policy.min_coverage)
+        rows.append(_observe_hour(row, curve, priced[key], beyond, settings.policy))
+        hour = Hour(
+            traffic=row,
+            priced=priced[key],
+            currency=prices.lists[key].currency,
+            cost=settings.cost_rows.of(*key, seen[key]["n_instances"] if key in seen else None),
+            is_gated=row["deployment"] in gates,
+            status=rows[-1],
+            saved_busy_s=_saved_busy_s(row, curve),
+        )
+        profits.append(profit_row(hour, sold))
+        breakdown += breakdown_rows(hour, sold)
+    for table, found in (("valley_status", rows), ("profit_and_loss", profits), ("profit_breakdown", breakdown)):
+        writer.run(_CLEAR[table], **hours)
+        writer.insert_rows(f"mart.{table}", found)
     remember(writer, day_index, prices, [row["price_hash"] for row in rows if row["price_hash"] is not None], now)
     return len(rows)
 
@@ -120,23 +152,56 @@ def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
 
 
 def _observe_hour(
-    traffic: dict[str, Any], curve: Curve | None, priced: PricedHour, policy: PolicySettings
+    traffic: dict[str, Any], curve: Curve | None, priced: PricedHour, beyond: BeyondInput | str, policy: PolicySettings
 ) -> dict[str, Any]:
     row = _blank(traffic, policy) | priced.columns()
     reasons = _traffic_reasons(traffic, policy)
     if priced.reason is not None:
         reasons.append(priced.reason)
+    is_full = policy.revenue_scope == "full"
+    if is_full and priced.revenue is not None and isinstance(beyond, str):
+        reasons.append(beyond)
     if curve is None or curve.law is None or not curve.is_trustworthy:
         reasons += curve.reasons if curve and curve.reasons else ["no_curve"]
-    elif priced.revenue is not None:
-        row |= _index(traffic, curve, priced.revenue)
-        row |= closed_forms(curve, row["price_ratio"])
+    elif priced.revenue is not None and not (is_full and isinstance(beyond, str)):
+        if is_full and isinstance(beyond, BeyondInput):
+            row |= asdict(beyond) | _full_scope(traffic, curve, priced.revenue, beyond)
+        else:
+            row |= _index(traffic, curve, priced.revenue) | closed_forms(curve, row["price_ratio"])
         if reasons:
             row["p_in_valley"] = None
         if row["floor_hit_rate"] is not None and row["exit_hit_rate"] is None:
             reasons.append("no_exit")
     row["reasons"] = ",".join(dict.fromkeys(reasons))
     return row
+
+
+def _full_scope(
+    traffic: dict[str, Any], curve: Curve, prompts: revenue.Revenue, beyond: BeyondInput
+) -> dict[str, Any]:
+    """Return the hour's index and valley with all that is sold and decoded; these are exact on its own mix."""
+    assert curve.law is not None
+    moments, sold = moments_of(traffic), beyond.revenue(prompts)
+    law = service_time.ServiceTime(*beyond.coefficients(curve.law.as_array(), moments))
+    both = replace(curve, law=law, draws=beyond.coefficients(curve.draws, moments))
+    found = valley_of_mix(law, moments, sold.earnings)
+    forms = dict.fromkeys(("floor_hit_rate", "exit_hit_rate", "floor_depth")) if found is None else asdict(found)
+    return _index(traffic, both, sold) | forms
+
+
+def _decode_s(traffic: dict[str, Any], seen: dict[str, Any] | None) -> float | None:
+    """Return the seconds with a request in flight and none waiting or in prefill; None where the log does not tell."""
+    if seen is None or seen["in_flight_us"] is None or traffic["busy_us"] is None:
+        return None
+    return float(max(seen["in_flight_us"] - traffic["busy_us"], 0) / 1e6)
+
+
+def _saved_busy_s(traffic: dict[str, Any], curve: Curve | None) -> float | None:
+    """Return the busy seconds that computing the cached tokens would have taken beside; None without a trusted curve."""
+    if curve is None or curve.law is None or not curve.is_trustworthy or not traffic["reported_input_tokens"]:
+        return None
+    moments = moments_of(traffic)
+    return service_time.busy_without_cache_s(curve.law, moments) - service_time.busy_s(curve.law, moments)
 
 
 def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
@@ -151,6 +216,9 @@ def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
         "deployment": traffic["deployment"],
         "hour_index": traffic["hour_index"],
         "hit_rate": traffic["cached_tokens"] / reported if reported else None,
+        "mean_request_hit_rate": traffic["mean_request_hit_rate"],
+        "busy_hit_rate": traffic["busy_hit_rate"],
+        "revenue_scope": policy.revenue_scope,
         "busy_share": busy_share,
         "regime": None if busy_share is None else "capacity_limited" if limited else "demand_limited",
         "state": "unknown",

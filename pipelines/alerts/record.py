@@ -59,7 +59,7 @@ def mark_changed_judgement(writer: Writer, settings: Settings) -> Changed:
 
     A later price never rewrites history: days that were published with a price keep it (`prices.memory`).
     """
-    with_these = {"policy": _digest(settings.policy), "prices": _digest(settings.book.fingerprint)}
+    with_these = {"policy": _digest(settings.judged_by), "prices": _digest(settings.book.fingerprint)}
     before = writer.rows("ops/judged_with")
     if before == [with_these]:
         return Changed()
