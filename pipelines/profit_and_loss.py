@@ -80,7 +80,7 @@ def _sold(sale: Sale, prices: Prices) -> Sold:
     )
 
 
-def beyond_input(sold: Sequence[Sold], decode_s: float | None, min_coverage: float) -> BeyondInput | str:
+def beyond_input(sold: Sequence[Sold], decode_s: float, min_coverage: float) -> BeyondInput | str:
     """Return what the full scope adds to the prompts of the requests that report hits, or the reason why not known."""
     counted = [one for one in sold if one.sale.is_reported]
     n_requests = sum(one.sale.n_requests for one in counted)
@@ -91,7 +91,7 @@ def beyond_input(sold: Sequence[Sold], decode_s: float | None, min_coverage: flo
     if sum(one.n_unknown for one in counted) > (1 - min_coverage) * n_requests:
         return "cache_writes_not_reported"
     output, writes = (_total(counted, name) or 0.0 for name in ("output_revenue", "cache_write_revenue"))
-    return BeyondInput(output, writes, decode_s or 0.0)
+    return BeyondInput(output, writes, decode_s)
 
 
 @dataclass(frozen=True, slots=True)

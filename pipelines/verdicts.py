@@ -93,8 +93,11 @@ def observe_day(writer: Writer, day_index: int, settings: Settings, now: datetim
     for row in traffic:
         key = (row["deployment"], row["hour_index"])
         curve, sold = curves.get(row["deployment"]), sold_at(prices.lists[key], sales.get(key, ()))
-        beyond = beyond_input(sold, _decode_s(row, seen.get(key)), settings.policy.min_coverage)
+        decode_s = _decode_s(row, seen.get(key))
+        beyond = beyond_input(sold, decode_s or 0.0, settings.policy.min_coverage)
         rows.append(_observe_hour(row, curve, priced[key], beyond, settings.policy))
+        if rows[-1]["decode_s"] is not None:
+            rows[-1]["decode_s"] = decode_s
         hour = Hour(
             traffic=row,
             priced=priced[key],

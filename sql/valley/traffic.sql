@@ -26,9 +26,8 @@ busy as (
     hour_index,
     sum(busy_us)::bigint as busy_us,
     (sum(busy_us) filter (where reported_input_tokens > 0))::bigint as rated_busy_us,
-    (
-      sum(busy_us::decimal(38, 0) * (1000000000 * cached_tokens // reported_input_tokens))
-        filter (where reported_input_tokens > 0)
+    sum(
+      busy_us::decimal(38, 0) * (1000000000 * cached_tokens // nullif(reported_input_tokens, 0))
     )::decimal(38, 0) as sum_busy_hit_ppb
   from ranked
   where basis_rank = best_rank
