@@ -53,9 +53,7 @@ class Goodput:
         return self.earned / known if known > 0 else None
 
 
-def gate(
-    revenue: Array, objective: Objective, *, ttft_s: Array, tpot_s: Array, e2e_s: Array | None = None
-) -> Goodput:
+def gate(revenue: Array, objective: Objective, *, ttft_s: Array, tpot_s: Array, e2e_s: Array | None = None) -> Goodput:
     """Sort revenue by whether its request met the objective.
 
     revenue: of each request, >= 0. ttft_s, tpot_s, e2e_s: its times [s], NaN = not known, as is an e2e_s not given; all

@@ -153,6 +153,7 @@ class BeyondInput:
         )
 
     def coefficients(self, coefficients: Array, moments: TrafficMoments) -> Array:
-        """Return laws of prefill, shape (..., 4), columns f, c, q, k, as those of prefill and decode of this traffic."""
+        """Return laws of prefill, shape (..., 4), columns f, c, q, k, as laws of this traffic's prefill and decode."""
         require(moments.n_requests > 0, "n_requests", moments.n_requests, rule="> 0; empty traffic decodes nothing")
-        return coefficients + np.array([self.decode_s / moments.n_requests, 0.0, 0.0, 0.0])
+        both: Array = coefficients + np.array([self.decode_s / moments.n_requests, 0.0, 0.0, 0.0])
+        return both

@@ -1,4 +1,4 @@
-"""The profit and loss of a deployment-hour: what its requests were sold for, what its instances cost, what its hits did.
+"""The profit and loss of a deployment-hour: what was sold, what its instances cost, what its hits earned.
 
 Belongs here: sales × prices → money, by hour and by model and length; margins. Does not belong here: the verdict
 (`verdicts`), what instances cost (`costs`), sums over hours (`profit_result`).

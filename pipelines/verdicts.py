@@ -93,7 +93,7 @@ def observe_day(writer: Writer, day_index: int, settings: Settings, now: datetim
     for row in traffic:
         key = (row["deployment"], row["hour_index"])
         curve, sold = curves.get(row["deployment"]), sold_at(prices.lists[key], sales.get(key, ()))
-        decode_s = _decode_s(row, seen.get(key))
+        decode_s = _decode_s(row, seen.get(key), settings.policy.min_coverage)
         beyond = beyond_input(sold, decode_s or 0.0, settings.policy.min_coverage)
         rows.append(_observe_hour(row, curve, priced[key], beyond, settings.policy))
         if rows[-1]["decode_s"] is not None:
@@ -179,9 +179,7 @@ def _observe_hour(
     return row
 
 
-def _full_scope(
-    traffic: dict[str, Any], curve: Curve, prompts: revenue.Revenue, beyond: BeyondInput
-) -> dict[str, Any]:
+def _full_scope(traffic: dict[str, Any], curve: Curve, prompts: revenue.Revenue, beyond: BeyondInput) -> dict[str, Any]:
     """Return the hour's index and valley with all that is sold and decoded; these are exact on its own mix."""
     assert curve.law is not None
     moments, sold = moments_of(traffic), beyond.revenue(prompts)
@@ -192,15 +190,17 @@ def _full_scope(
     return _index(traffic, both, sold) | forms
 
 
-def _decode_s(traffic: dict[str, Any], seen: dict[str, Any] | None) -> float | None:
+def _decode_s(traffic: dict[str, Any], seen: dict[str, Any] | None, min_coverage: float) -> float | None:
     """Return the seconds with a request in flight and none waiting or in prefill; None where the log does not tell."""
-    if seen is None or seen["in_flight_us"] is None or traffic["busy_us"] is None:
+    if seen is None or traffic["busy_us"] is None:
+        return None
+    if seen["n_unknown"] > (1 - min_coverage) * traffic["n_requests"]:
         return None
     return float(max(seen["in_flight_us"] - traffic["busy_us"], 0) / 1e6)
 
 
 def _saved_busy_s(traffic: dict[str, Any], curve: Curve | None) -> float | None:
-    """Return the busy seconds that computing the cached tokens would have taken beside; None without a trusted curve."""
+    """Return the busy seconds that computing the cached tokens would have taken; None without a trusted curve."""
     if curve is None or curve.law is None or not curve.is_trustworthy or not traffic["reported_input_tokens"]:
         return None
     moments = moments_of(traffic)

@@ -130,7 +130,7 @@ def _print_all(found: list[ProfitAndLoss]) -> None:
 
 def _print_one(of: ProfitAndLoss) -> None:
     stretch = Stretch(of.deployment, of.first_hour, of.last_hour)
-    print(f"{stretch}: {count(of.counts['n_requests'])} requests in {of.traffic_hours} hours with traffic")
+    print(f"{stretch}: {count(of.counts['n_requests'])} requests in {_hours(of.traffic_hours)} with traffic")
     write_table(("", "money", "which is"), [
         (name, _amount(of, column), what) for column, name, what in (
             ("miss_revenue", "computed tokens", "prompt tokens at the full price"),
@@ -139,8 +139,8 @@ def _print_one(of: ProfitAndLoss) -> None:
             ("cache_write_revenue", "cache writes", "where they are sold"),
             ("gross_revenue", "revenue", _revenue_words(of)),
             ("in_time_revenue", "in time", _objective_words(of)),
-            ("cost", "instances", f"{number(of.sums['instance_hours'])} instance hours"),
-            ("margin", "margin", f"{of.loss_hours} hours cost more than they brought in"),
+            ("cost", "instances", _instance_words(of)),
+            ("margin", "margin", f"{_hours(of.loss_hours)} cost more than they brought in"),
             ("discount_given", "discount given", "cached tokens at the full price, less what they brought in"),
             ("cache_value", "hits earned", _cache_words(of)),
         )
@@ -203,6 +203,15 @@ def _cache_words(of: ProfitAndLoss) -> str:
         return "against the same busy seconds without a cache; not known without a curve and a price"
     bounds = f"{number(of.sums['cache_value_low'])} to {number(of.sums['cache_value_high'])}"
     return f"{bounds}, against the same busy seconds without a cache; {_busy_words(of.sums['saved_busy_s'])}"
+
+
+def _instance_words(of: ProfitAndLoss) -> str:
+    n_hours = of.sums["instance_hours"]
+    return "how many ran is not known" if n_hours is None else f"{number(n_hours)} instance hours"
+
+
+def _hours(n: int) -> str:
+    return f"{n} hour" if n == 1 else f"{n} hours"
 
 
 def _busy_words(saved_busy_s: float | None) -> str:

@@ -4,8 +4,8 @@ Belongs here: precedence and its conflicts, whatever the rows say. Does not belo
 `objectives`).
 
 An exact name goes before a glob; of globs the one with more literal characters; of one glob's rows the later
-`effective_from`. So a row without `effective_to` holds until a later one takes over, and nothing is left to the order of
-rows in a file. Rows of which neither goes before are contradictions.
+`effective_from`. So a row without `effective_to` holds until a later one takes over, and nothing is left to the order
+of rows in a file. Rows of which neither goes before are contradictions.
 """
 
 from __future__ import annotations

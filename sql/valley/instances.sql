@@ -4,9 +4,8 @@
 -- reads: requests
 -- units: instances; microseconds
 -- why: which instances are seen at work, and how long they had a request in flight: the union, instance by instance, of
---      arrival to end, counted in the hour of the arrival that adds to it. in_flight_us is NULL where a request that was
---      served names no instance or no end. Requests that arrived on the day before are not read: the hour is a function
---      of its day alone
+--      arrival to end, counted in the hour of the arrival that adds to it. n_unknown were served and name no instance or
+--      no end. Requests that arrived on the day before are not read: the hour is a function of its day alone
 with seen as (
   select
     deployment,
@@ -38,14 +37,12 @@ select
   deployment,
   hour_index,
   nullif(count(distinct instance), 0)::bigint as n_instances,
-  case
-    when sum(is_unknown) = 0
-      then coalesce(sum(case
-        when in_flight_until_us is null or in_flight_until_us <= arrived_us then end_us - arrived_us
-        when in_flight_until_us < end_us then end_us - in_flight_until_us
-        else 0
-      end), 0)::bigint
-  end as in_flight_us
+  sum(is_unknown)::bigint as n_unknown,
+  coalesce(sum(case
+    when instance is null or in_flight_until_us >= end_us then 0
+    when in_flight_until_us > arrived_us then end_us - in_flight_until_us
+    else end_us - arrived_us
+  end), 0)::bigint as in_flight_us
 from ordered
 group by deployment, hour_index
 order by deployment, hour_index

@@ -47,10 +47,10 @@ COLUMNS = {
         "a_low a_high own_tps0 own_a own_deviation n_minutes agrees"
     ),
     "valley_status": (
-        "deployment hour_utc hit_rate mean_request_hit_rate busy_hit_rate price_ratio revenue_index index_low index_high p_in_valley floor_hit_rate "
-        "exit_hit_rate floor_depth side regime busy_share state lost_per_hour currency reasons n_prices "
-        "price_hash miss_revenue cached_revenue cached_at_miss_price miss_at_cached_price revenue_scope output_revenue "
-        "cache_write_revenue decode_s"
+        "deployment hour_utc hit_rate mean_request_hit_rate busy_hit_rate price_ratio revenue_index index_low "
+        "index_high p_in_valley floor_hit_rate exit_hit_rate floor_depth side regime busy_share state "
+        "lost_per_hour currency reasons n_prices price_hash miss_revenue cached_revenue cached_at_miss_price "
+        "miss_at_cached_price revenue_scope output_revenue cache_write_revenue decode_s"
     ),
     "profit_and_loss": (
         "deployment hour_utc n_requests n_unknown miss_revenue cached_revenue output_revenue cache_write_revenue "
@@ -145,7 +145,10 @@ def test_ratios_are_within_their_bounds(fleet_warehouse: FleetWarehouse) -> None
     for view, names in {
         "hourly_hit_rate": "hit_rate mean_request_hit_rate p10 p50 p90 share_zero share_over_99 coverage",
         "profit_breakdown": "hit_rate",
-        "valley_status": "hit_rate mean_request_hit_rate busy_hit_rate p_in_valley floor_hit_rate exit_hit_rate floor_depth busy_share",
+        "valley_status": (
+            "hit_rate mean_request_hit_rate busy_hit_rate p_in_valley floor_hit_rate exit_hit_rate floor_depth "
+            "busy_share"
+        ),
     }.items():
         for name in names.split():
             # An instance is busy in the hour a first token falls into, so an overloaded hour can be over 1.
