@@ -136,7 +136,7 @@ def test_a_prompt_of_unknown_hits_is_sold_for_at_most_its_full_price(
             WITHOUT_OUTPUT + COSTS, {}, "no_output_price", {"cost"}, id="output has no price"
         ),
         pytest.param(
-            WITHOUT_OUTPUT + COSTS, {"output_tokens": 0}, "", {"cost", "gross_revenue", "margin"}, id="no output to price",
+            WITHOUT_OUTPUT + COSTS, {"output_tokens": 0}, "", {"cost", "gross_revenue", "margin"}, id="none to price",
         ),
         pytest.param(
             PLAIN + COSTS + 'currency = "EUR"', {}, "cost_in_other_currency", {"cost", "gross_revenue"}, id="currencies"
@@ -175,7 +175,7 @@ def test_an_hour_of_failures_earns_nothing_and_costs_all_the_same(place: Place) 
 
 
 def test_late_lines_and_reruns_leave_what_one_run_leaves(place: Place, tmp_path: Path) -> None:
-    config, lines = SOURCE + PRICES + COSTS + OBJECTIVES, [line for hour in HOURS for line in lines_of(hour)[:20]]
+    config, lines = SOURCE + PRICES + COSTS + OBJECTIVES, [line for hour in HOURS for line in lines_of(hour)[:6]]
     once = Place(tmp_path / "once", config)
     once.write("a.jsonl", lines)
     once.settle()
