@@ -14,6 +14,8 @@ Does not belong here: files, SQL, clocks, where prices come from, alert policy.
     goodput         revenue of requests that were answered in time
     profit          revenue by scope, the cost of instances, hours that lose money
     busy_periods    that law, from production logs
+    drift           since when the engine behind them has been the same
+    like_rows       how much faster like work is done
     families        which shape the curve has, and where the straight line stops being good
     length_bands    the curve at the lengths of a deployment's own traffic
     chunks          the chunk size of engines that do not pack, and what their small last chunks cost

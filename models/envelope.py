@@ -41,9 +41,10 @@ LARGEST = 1e30
 MIN_ROWS = 100
 # More rows are sampled: of 124,000 of one simulated day, a of this many was within .001 of a of all.
 MAX_ROWS = 20_000
-# Seconds of network and API that a gateway or client may add to every request. They cannot be told from f: half of f,
-# at most half of this, is taken for overhead, and the draws leave open whether it is none or all.
-OVERHEAD_S = 0.05
+# Seconds of network and API that a gateway or client may add to every request, on simulated services .005 to .15. They
+# cannot be told from f: half of f, at most half of this, is taken for overhead, and the draws leave open whether it is
+# none or all.
+OVERHEAD_S = 0.15
 # Parts of equal count that each axis of the (M, P) plane is cut into, and the share of rows from which a cell counts.
 N_PARTS = 3
 MIN_CELL_SHARE = 0.02
@@ -114,14 +115,13 @@ def fit_envelope(
     law = coefficients[:4] - np.array([overhead_high_s / 2, 0, 0, 0])
     x_low, x_high = central_interval(features[:, 3] / (features[:, 1] + features[:, 3]))
     residual = np.log(times / _fitted(features, coefficients))
+    timed = replace(nothing, overhead_s=overhead_high_s / 2, residual_scale=_noise_below(residual))
     fit = replace(
-        with_line(nothing, law, draws[draws[:, :3].any(axis=1)]),
-        overhead_s=overhead_high_s / 2,
+        with_line(timed, law, draws[draws[:, :3].any(axis=1)]),
         n_minutes=len(np.unique(minute)),
         n_requests=len(times),
         x_low=x_low,
         x_high=x_high,
-        residual_scale=_noise_below(residual),
     )
     floor = Floor(fixed_s=float(coefficients[0]), evenness=_evenness(features, residual))
     kept_share = float(np.mean(residual > -4 * max(CLIP, fit.residual_scale or 0.0)))

@@ -18,7 +18,7 @@ from models.domain import Array, require
 from models.least_squares import solve_non_negative
 from models.margin import Margins, index_gradient, index_now
 from models.service_time import ServiceTime, straight_line_draws
-from models.uncertainty import OWN_ERROR
+from models.uncertainty import OWN_ERROR, slope_error
 
 STEP = 1e-4
 # Of an engine that nobody has measured, in tokens: f buys 10 to 3,000 computed tokens, attention costs as much as the
@@ -69,13 +69,13 @@ def of_curve(
     half_hits = np.array([1.0, length / 2, 3 * length**2 / 8, length / 2])
     unit = (centre @ half_hits) / half_hits  # of each coefficient: what alone would take the request's time
     shifted = centre + STEP * np.diag(unit)
-    _, slopes = straight_line_draws(np.vstack([centre, shifted]), length)
+    tps0, slopes = straight_line_draws(np.vstack([centre, shifted]), length)
     per_slope = float(np.linalg.norm((slopes[1:] - slopes[0]) / STEP))
     laws = centre[np.newaxis]
     per_index = float(np.linalg.norm(index_gradient(traffic, laws)[0] * unit)) / float(index_now(traffic, laws)[0])
-    error = OWN_ERROR[target]
+    of_slope = slope_error(target, law.f * float(tps0[0]) / length)
     # The most that exceeds neither; without hits the index is 1 whatever the law.
-    allowed = 1 / max(per_slope / error.slope, per_index / error.index)
+    allowed = 1 / max(per_slope / of_slope, per_index / OWN_ERROR[target].index)
     scatter = np.cov(draws.T) if len(draws) > 1 else np.zeros((4, 4))
     return Knowledge(laws, scatter + np.diag((allowed * unit) ** 2), is_measured=True)
 

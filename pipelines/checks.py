@@ -25,7 +25,7 @@ MARTS_CONTRACT = dg.AssetCheckSpec(
 CURVES_CONTRACT = dg.AssetCheckSpec(
     "curves_contract",
     asset="throughput_curve",
-    description="Warns where estimators of one curve contradict each other.",
+    description="Warns where estimators of one curve contradict each other, or engine or model changed in its window.",
 )
 
 # Named because a table of no findings does not show its columns.

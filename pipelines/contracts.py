@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from pipelines.curve_window import window_findings
 from pipelines.expectations import (
     BLOCK,
     Finding,
@@ -112,9 +113,11 @@ def refresh_marts(writer: Writer, day_index: int) -> Refreshed:
 
 
 def judge_curves(writer: Writer, day_index: int) -> tuple[Finding, ...]:
-    """Judge the day's curves against each other; keep and return the findings: none where none is trusted."""
+    """Judge the day's curves against each other, and what they rest on; keep and return the findings."""
     profile = writer.frame("checks/curves_profile", day_index=day_index)
-    findings = [] if profile.is_empty() else judge(profile, expected_of_curves())
+    findings = window_findings(writer, day_index)
+    if not profile.is_empty():
+        findings += judge(profile, expected_of_curves())
     _keep(writer, day_index, CURVES, findings)
     return tuple(findings)
 

@@ -101,7 +101,8 @@ def _valley(seen: Overview, price_ratio: float | None) -> dict[str, Any]:
     if curve is None or law is None or price_ratio is None:
         return {"has_valley": None, **forms}
     draws, length = seen.draws, curve["reference_input_tokens"]
-    forms = closed_forms(Curve(curve["target"], length, curve["a"], law, draws, True, ()), price_ratio)
+    slope = (curve["a"], curve["a_low"], curve["a_high"])
+    forms = closed_forms(Curve(curve["target"], length, *slope, law, draws, True, ()), price_ratio)
     return {"has_valley": forms["floor_hit_rate"] is not None, **forms}
 
 

@@ -1,7 +1,7 @@
 """One throughput curve per deployment and day: every estimator on the trailing window, and the best of them.
 
 Belongs here: reading the rows, calling the fits, choosing among them, storing the results. Does not belong here: the
-fits (`models/`).
+fits (`models/`), which hours of the window they are of (`curve_window`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import polars as pl
 from models.busy_periods import fit_busy_periods
 from models.curve_fit import CurveFit, Target
 from models.envelope import EnvelopeRows, fit_envelope
-from models.regression_rows import BusyRows
 from pipelines.contracts import is_broken, refresh_marts
 from pipelines.curve_shapes import NO_SHAPE, CurveShape, shape_of
+from pipelines.curve_window import CurveWindow, busy_rows, open_window
 from pipelines.errors import ValleywatchError
 from pipelines.faults import reach
 from pipelines.settings import PolicySettings
-from pipelines.times import HOURS_PER_DAY, US_PER_DAY, day_text
+from pipelines.times import HOURS_PER_DAY, day_text
 from pipelines.warehouse import Writer
 
 VERDICTS = "valley_status"
@@ -63,16 +63,18 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
     families: list[dict[str, Any]] = []
     lengths: list[dict[str, Any]] = []
     draws: list[pl.DataFrame] = []
-    for traffic in writer.rows("curve/deployments", **_hours(first_day, day_index)):
+    hours = {"first_hour": first_day * HOURS_PER_DAY, "last_hour": (day_index + 1) * HOURS_PER_DAY - 1}
+    for traffic in writer.rows("curve/deployments", **hours):
         deployment = traffic["deployment"]
-        found = _candidates(writer, traffic, first_day, day_index, policy)
+        seed = _seed(deployment, day_index)
+        window = open_window(writer, traffic, **hours, seed=seed)
+        found = _candidates(writer, window, seed, policy)
         chosen = _choose(found)
-        shape = _shape(writer, deployment, chosen, found[0].rows, first_day, day_index)
-        curves.append(_curve_row(deployment, day_index, chosen) | shape.columns)
+        shape = _shape(writer, window, chosen, seed)
+        keys = {"deployment": deployment, "day_index": day_index, **window.columns()}
+        curves.append(keys | _curve_row(chosen) | shape.columns)
         candidates += [
-            curves[-1] | {"is_chosen": True}
-            if one is chosen
-            else _curve_row(deployment, day_index, one) | {"is_chosen": False}
+            curves[-1] | {"is_chosen": True} if one is chosen else keys | _curve_row(one) | {"is_chosen": False}
             for one in found
         ]
         families += shape.family_rows(deployment, day_index)
@@ -97,24 +99,13 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
     return len(curves)
 
 
-def _hours(first_day: int, last_day: int) -> dict[str, int]:
-    return {"first_hour": first_day * HOURS_PER_DAY, "last_hour": last_day * HOURS_PER_DAY + HOURS_PER_DAY - 1}
-
-
-def _candidates(
-    writer: Writer, traffic: dict[str, Any], first_day: int, day_index: int, policy: PolicySettings
-) -> list[Candidate]:
+def _candidates(writer: Writer, window: CurveWindow, seed: int, policy: PolicySettings) -> list[Candidate]:
     """Return what every estimator says of a deployment, the most certain kind first."""
-    deployment = traffic["deployment"]
-    length, seed = _mean_input_tokens(traffic), _seed(deployment, day_index)
-    busy = writer.frame("curve/busy_rows", deployment=deployment, **_hours(first_day, day_index))
-    found = [(fit_busy_periods(_busy_rows(busy), reference_input_tokens=length, seed=seed), busy)]
+    traffic, busy = window.traffic, window.busy
+    length = _mean_input_tokens(traffic)
+    found = [(fit_busy_periods(busy_rows(busy), reference_input_tokens=length, seed=seed), busy)]
     requests = writer.frame(
-        "curve/envelope_rows",
-        deployment=deployment,
-        from_us=first_day * US_PER_DAY,
-        to_us=(day_index + 1) * US_PER_DAY,
-        rows_per_size=ROWS_PER_SIZE,
+        "curve/envelope_rows", deployment=traffic["deployment"], **window.bounds_us, rows_per_size=ROWS_PER_SIZE
     )
     for target in TARGETS:
         rows = _of_best_basis(requests, target)
@@ -131,15 +122,11 @@ def _candidates(
     ]
 
 
-def _shape(
-    writer: Writer, deployment: str, chosen: Candidate, busy: pl.DataFrame, first_day: int, day_index: int
-) -> CurveShape:
+def _shape(writer: Writer, window: CurveWindow, chosen: Candidate, seed: int) -> CurveShape:
     """Ask what else the window tells of the chosen curve; an envelope's requests are no busy periods."""
-    window = {"from_us": first_day * US_PER_DAY, "to_us": (day_index + 1) * US_PER_DAY}
-    lengths = writer.frame("curve/lengths", deployment=deployment, **window)
-    if chosen.fit.estimator != "busy_periods":
-        busy = busy.clear()
-    return shape_of(chosen.fit, _busy_rows(busy), busy, lengths, seed=_seed(deployment, day_index))
+    lengths = writer.frame("curve/lengths", deployment=window.traffic["deployment"], **window.bounds_us)
+    busy = window.busy if chosen.fit.estimator == "busy_periods" else window.busy.clear()
+    return shape_of(chosen.fit, busy_rows(busy), busy, lengths, seed=seed)
 
 
 def _choose(candidates: list[Candidate]) -> Candidate:
@@ -156,21 +143,6 @@ def _refresh_window(writer: Writer, first_day: int, last_day: int) -> None:
                 f"no curve of {day_text(last_day)} can be fitted: it rests on the hourly marts of "
                 f"{day_text(row['day_index'])}, which break their contract; see the view check_findings"
             )
-
-
-def _busy_rows(rows: pl.DataFrame) -> BusyRows:
-    def column(name: str) -> Any:
-        return rows[name].cast(pl.Float64).to_numpy()
-
-    return BusyRows(
-        hour_index=rows["hour_index"].to_numpy(),
-        busy_s=column("busy_us") / 1e6,
-        n_requests=column("n_requests"),
-        miss_tokens=column("miss_tokens"),
-        attention_tokens2=column("attention2") / 2,
-        cached_tokens=column("cached_tokens"),
-        period_begins=column("begins_period"),
-    )
 
 
 def _of_best_basis(requests: pl.DataFrame, target: Target) -> pl.DataFrame:
@@ -219,11 +191,9 @@ def _seed(deployment: str, day_index: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{deployment}\0{day_index}".encode()).digest()[:4], "big")
 
 
-def _curve_row(deployment: str, day_index: int, candidate: Candidate) -> dict[str, Any]:
+def _curve_row(candidate: Candidate) -> dict[str, Any]:
     fit, law = candidate.fit, candidate.fit.law
     return {
-        "deployment": deployment,
-        "day_index": day_index,
         "estimator": fit.estimator,
         "target": fit.target,
         "family": fit.family,

@@ -18,6 +18,7 @@ from models.bathtub import valley_of_mix
 from models.curve_fit import Target
 from models.profit import BeyondInput
 from models.uncertainty import index_interval, probability_below_one
+from models.valley_interval import valley_interval
 from pipelines.prices.hours import PricedHour, price_hours
 from pipelines.prices.memory import day_prices, remember
 from pipelines.prices.sales import sales_of_day
@@ -47,6 +48,13 @@ UNKNOWN_UNTIL_PRICED = (
     "floor_hit_rate",
     "exit_hit_rate",
     "floor_depth",
+    "p_valley",
+    "floor_low",
+    "floor_high",
+    "exit_low",
+    "exit_high",
+    "depth_low",
+    "depth_high",
     "marginal_index",
     "side",
     "lost_per_hour",
@@ -62,15 +70,21 @@ _CLEAR = {
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A day's curve of one deployment; `law` is None when there is none, `draws` has shape (n_draws, 4): f, c, q, k."""
+    """A day's curve of one deployment; `law` is None when there is none, `draws` has shape (n_draws, 4): f, c, q, k.
+
+    first_hour: the first that it rests on; before, another engine or model served.
+    """
 
     target: Target
     reference_input_tokens: float
     a: float | None
+    a_low: float | None
+    a_high: float | None
     law: service_time.ServiceTime | None
     draws: np.ndarray
     is_trustworthy: bool
     reasons: tuple[str, ...]
+    first_hour: int = 0
 
 
 def observe_day(writer: Writer, day_index: int, settings: Settings, now: datetime) -> int:
@@ -145,8 +159,11 @@ def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
             target=row["target"],
             reference_input_tokens=row["reference_input_tokens"],
             a=row["a"],
+            a_low=row["a_low"],
+            a_high=row["a_high"],
             law=None if row["f"] is None else service_time.ServiceTime(row["f"], row["c"], row["q"], row["k"]),
             draws=np.array(draws.get(row["deployment"], [])).reshape(-1, 4),
+            first_hour=row["window_from_hour"],
             is_trustworthy=row["trustworthy"],
             reasons=tuple(filter(None, row["reasons"].split(","))),
         )
@@ -166,11 +183,15 @@ def _observe_hour(
         reasons.append(beyond)
     if curve is None or curve.law is None or not curve.is_trustworthy:
         reasons += curve.reasons if curve and curve.reasons else ["no_curve"]
+    elif traffic["hour_index"] < curve.first_hour:
+        reasons.append("before_change")
     elif priced.revenue is not None and not (is_full and isinstance(beyond, str)):
         if is_full and isinstance(beyond, BeyondInput):
             row |= asdict(beyond) | _full_scope(traffic, curve, priced.revenue, beyond)
         else:
-            row |= _index(traffic, curve, priced.revenue) | closed_forms(curve, row["price_ratio"])
+            row |= _index(traffic, curve, priced.revenue)
+            row |= closed_forms(curve, row["price_ratio"])
+            row |= _valley_bounds(curve, row["price_ratio"], has_exit=row["exit_hit_rate"] is not None)
         if reasons:
             row["p_in_valley"] = None
         if row["floor_hit_rate"] is not None and row["exit_hit_rate"] is None:
@@ -201,7 +222,9 @@ def _decode_s(traffic: dict[str, Any], seen: dict[str, Any] | None, min_coverage
 
 def _saved_busy_s(traffic: dict[str, Any], curve: Curve | None) -> float | None:
     """Return the busy seconds that computing the cached tokens would have taken; None without a trusted curve."""
-    if curve is None or curve.law is None or not curve.is_trustworthy or not traffic["reported_input_tokens"]:
+    if curve is None or curve.law is None or not curve.is_trustworthy:
+        return None
+    if traffic["hour_index"] < curve.first_hour or not traffic["reported_input_tokens"]:
         return None
     moments = moments_of(traffic)
     return service_time.busy_without_cache_s(curve.law, moments) - service_time.busy_s(curve.law, moments)
@@ -282,6 +305,22 @@ def closed_forms(curve: Curve, price_ratio: float) -> dict[str, Any]:
         "exit_hit_rate": found.exit_hit_rate if recovers else None,
         "floor_depth": found.floor_depth,
     }
+
+
+def _valley_bounds(curve: Curve, price_ratio: float, *, has_exit: bool) -> dict[str, Any]:
+    """Return the probability of a valley, and bounds of its floor, exit and depth; None where there may be none."""
+    assert curve.a is not None
+    assert curve.a_low is not None
+    assert curve.a_high is not None
+    known = valley_interval(curve.a, curve.a_low, curve.a_high, price_ratio)
+    bounds: dict[str, Any] = {"p_valley": known.probability}
+    for end, found in (("low", known.low), ("high", known.high)):
+        bounds |= {
+            f"floor_{end}": found.floor_hit_rate if found else None,
+            f"exit_{end}": found.exit_hit_rate if found and has_exit else None,
+            f"depth_{end}": found.floor_depth if found else None,
+        }
+    return bounds
 
 
 def _full_hit_index(law: service_time.ServiceTime, input_tokens: float, price_ratio: float) -> float:

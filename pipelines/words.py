@@ -8,6 +8,7 @@ Does not belong here: arithmetic on the model, markup, how a number looks (`disp
 from collections.abc import Iterable, Sequence
 
 from pipelines.display import index, interval, known, money, share, shown
+from pipelines.times import hour_text
 from pipelines.verdict import Verdict
 
 _STATES = {
@@ -20,6 +21,11 @@ _SIDES = {"descending": "loses money", "ascending": "earns money"}
 _REGIMES = {
     "capacity_limited": "Capacity limits it: freed compute can be sold.",
     "demand_limited": "Demand limits it: freed compute is worth money only where the fleet can shrink.",
+}
+_ASPECTS = {
+    "level": "much the same at all hit rates",
+    "slope": "at high hit rates and not at low ones",
+    "level and slope": "at some hit rates more than at others",
 }
 _LEVERS = {
     "reach_exit": "raise the hit rate past the valley's exit",
@@ -35,6 +41,7 @@ _REASONS = {
     "poor_fit": "the throughput curve describes the measurements poorly",
     "unstable": "the two halves of the data give different curves",
     "never_idle": "requests hardly ever met an idle engine, so its speed cannot be told from the queue",
+    "before_change": "the curve is of the engine or model that came after",
     "low_coverage": "too few requests report their cached tokens",
     "no_timing": "its log names no instance or no time to first token",
     "low_traffic": "there is too little traffic",
@@ -78,6 +85,20 @@ def state_words(state: str | None) -> str:
 def side_words(side: str | None) -> str:
     """Say what one more hit does; a side this version does not know is shown as it is."""
     return "not known" if side is None else _SIDES.get(side, shown(side))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names from a log; empty where there are none."""
+    return " and ".join(filter(None, (", ".join(map(shown, names[:-1])), *map(shown, names[-1:]))))
+
+
+def engine_changed(hour_index: int, size: float, aspect: str) -> str:
+    """Say since when an engine is another one, and how much more or less it computes."""
+    amount = f"{share(abs(size))} {'more' if size > 0 else 'fewer'} tokens in a busy second"
+    return (
+        f"since {hour_text(hour_index)} its engine computes up to {amount}, {_ASPECTS.get(aspect, shown(aspect))}: the "
+        "curve rests on the hours from then on"
+    )
 
 
 def regime_sentence(regime: str | None, busy_share: float | None) -> str:

@@ -1,10 +1,10 @@
 -- name: report/recent_points
 -- grain: deployment × hour × hit-rate twentieth
 -- params: none
--- reads: mart.busy_periods
+-- reads: mart.busy_periods, mart.throughput_curve
 -- units: tokens; microseconds
 -- why: measured miss throughput of the newest day's busy periods, pooled per hour and 5 % of hit rate for drawing; of several
---      bases the hour's best
+--      bases the hour's best; nothing from before the curve's window, which another engine or model served
 with newest as (
   select deployment, max(minute_index) // 60 as last_hour
   from mart.busy_periods
@@ -35,7 +35,13 @@ pooled as (
       busy.deployment = best.deployment
       and busy.minute_index // 60 = best.hour_index
       and busy.basis_rank = best.basis_rank
-  where busy.n_unreported = 0 and busy.input_tokens > 0 and busy.busy_us > 0
+  left join mart.throughput_curve as curve
+    on busy.deployment = curve.deployment and newest.last_hour // 24 = curve.day_index
+  where
+    busy.minute_index // 60 >= coalesce(curve.window_from_hour, 0)
+    and busy.n_unreported = 0
+    and busy.input_tokens > 0
+    and busy.busy_us > 0
 )
 
 select

@@ -34,12 +34,14 @@ COLUMNS = {
     "throughput_curve": (
         "deployment day_utc estimator target family reference_input_tokens tps0 tps0_low tps0_high a a_low a_high f c "
         "q k overhead_s line_good_until_hit_rate chunk_tokens step_s tail_chunk_s_per_day tail_hit_rates n_minutes "
-        "n_requests x_low x_high residual_scale trustworthy reasons"
+        "n_requests x_low x_high residual_scale window_from_hour changed_at_hour "
+        "change_size change_p_value changed model model_since_hour mixed_models trustworthy reasons"
     ),
     "curve_candidates": (
         "deployment day_utc estimator target family reference_input_tokens tps0 tps0_low tps0_high a a_low a_high f c "
         "q k overhead_s line_good_until_hit_rate chunk_tokens step_s tail_chunk_s_per_day tail_hit_rates n_minutes "
-        "n_requests x_low x_high residual_scale is_chosen trustworthy reasons"
+        "n_requests x_low x_high residual_scale window_from_hour changed_at_hour "
+        "change_size change_p_value changed model model_since_hour mixed_models is_chosen trustworthy reasons"
     ),
     "curve_families": "deployment day_utc family error tps0 a is_kept",
     "curve_by_length": (
@@ -85,6 +87,7 @@ TYPES = {
         "busy_us": "BIGINT", "attention2": "DECIMAL(38,0)", "minute_utc": "TIMESTAMP", "steps_1024": "BIGINT",
     },
     "throughput_curve": {
+        "window_from_hour": "TIMESTAMP", "changed_at_hour": "TIMESTAMP",
         "day_utc": "DATE", "trustworthy": "BOOLEAN", "chunk_tokens": "BIGINT", "tail_hit_rates": "DOUBLE[]",
     },
     "curve_families": {"error": "DOUBLE", "is_kept": "BOOLEAN"},

@@ -100,10 +100,11 @@ class Hang:
 
 @dataclass(frozen=True)
 class Run:
-    """log: the answered requests. work_s: the length [s] of all steps, hangs and idling not counted."""
+    """log: the answered requests. work_s: the length [s] of all n_steps steps, hangs and idling not counted."""
 
     log: Log
     work_s: float
+    n_steps: int
 
 
 DECODE_S = 0.02
@@ -147,7 +148,7 @@ def serve(
         miss_tokens=(traffic.miss_tokens + traffic.cached_tokens)[served] - cached,
         cached_tokens=cached,
     )
-    return Run(log, sum(instance.work_s for instance in instances))
+    return Run(log, sum(each.work_s for each in instances), sum(each.n_steps for each in instances))
 
 
 @dataclass
@@ -157,6 +158,7 @@ class _Instance:
     hangs: deque[Hang]
     now_s: float = 0.0
     work_s: float = 0.0
+    n_steps: int = 0
     cold_until_s: float = -1.0
     queue: deque = field(default_factory=deque)  # [request, tokens left, context, s due with the first chunk, output]
     decoding: list = field(default_factory=list)  # when each ends
@@ -196,6 +198,7 @@ class _Instance:
                 break
         length_s *= self.dice.lognormvariate(0, engine.noise)
         self.work_s += length_s
+        self.n_steps += 1
         self.now_s += length_s
         while self.hangs and self.hangs[0].begin_s <= self.now_s:
             if self.hangs[0].loses:

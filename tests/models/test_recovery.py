@@ -86,7 +86,7 @@ def test_index_and_slope_are_recovered(engine, mix, load, rhythm):
     ("engine", "mix", "load", "rhythm", "index_within", "slope_within"),
     [
         ("dense", "chat", 0.05, "steady", 0.03, 0.04),
-        ("dense", "short", 0.6, "diurnal", 0.07, 0.03),
+        ("dense", "short", 0.6, "diurnal", 0.1, 0.03),
         ("sparse", "chat", 0.6, "diurnal", 0.09, 0.03),
         ("sparse", "agentic", 0.2, "bursty", 0.02, 0.06),
         ("sparse", "agentic", 0.9, "steady", 0.06, 0.05),

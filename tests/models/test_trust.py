@@ -28,7 +28,10 @@ SOUND = CurveFit(
 
 
 def reasons(**changes):
-    judged = {"half_difference": 0.02, "kept_share": 0.95, "unbounded_overhead_s": 0.04, "service_s": 0.5}
+    judged = {"half_difference": 0.02, "kept_share": 0.95, "load_difference": 0.0} | {
+        "unbounded_overhead_s": 0.04,
+        "service_s": 0.5,
+    }
     judged |= {name: changes.pop(name) for name in judged.keys() & changes.keys()}
     return doubts(replace(SOUND, **changes), **judged, limits=PRODUCTION)
 
@@ -54,7 +57,9 @@ def test_a_sound_fit_has_no_doubts():
         ({"unbounded_overhead_s": float("nan")}, "poor_fit"),
         ({"half_difference": 0.11}, "unstable"),
         ({"half_difference": float("nan")}, "unstable"),
-        ({"a_low": 0.2, "a_high": 0.4}, "unstable"),
+        ({"load_difference": 0.21}, "unstable"),
+        ({"load_difference": float("nan")}, "unstable"),
+        ({"a_low": 0.2, "a_high": 0.41}, "unstable"),
         ({"a_low": None, "a_high": None}, "unstable"),
     ],
     ids=str,

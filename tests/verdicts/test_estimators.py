@@ -116,13 +116,13 @@ def test_estimators_that_contradict_each_other_are_told(
     other = {
         "deployment": newest["deployment"], "day_index": day_index, "estimator": "envelope", "target": "other_s",
         "family": "service_time", "a": 0.7, "a_low": 0.6, "a_high": 0.8, "n_minutes": 1000, "n_requests": 9000,
-        "is_chosen": False, "trustworthy": True, "reasons": "",
+        "window_from_hour": 24 * day_index, "is_chosen": False, "trustworthy": True, "reasons": "",
     }  # fmt: skip
     with place.warehouse.writer() as writer:
         writer.insert_rows("mart.curve_candidates", [other, other | {"target": "doubted_s", "trustworthy": False}])
-        (finding,) = judge_curves(writer, day_index)
+        (finding,) = (finding for finding in judge_curves(writer, day_index) if not finding.passed)
         writer.publish()
-    assert (finding.passed, finding.severity) == (False, "warn")
+    assert finding.severity == "warn"
     assert "n_curves_apart = 1 (" in finding.detail
     assert "chosen busy_periods of busy_s, apart envelope of other_s)" in finding.detail
     assert place.valleywatch("status") == 0

@@ -72,6 +72,20 @@ def test_the_index_of_the_day_is_within_three_percent_of_the_truth(
 
 
 @pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_a_valleys_bounds_enclose_it_or_its_existence_is_in_doubt(fleet_warehouse: FleetWarehouse, name: str) -> None:
+    for row in hours_of(fleet_warehouse.place, name):
+        if row["p_valley"] is None:
+            continue
+        assert (row["floor_hit_rate"] is not None) == (row["p_valley"] > 0.5)
+        assert (row["floor_low"] is not None) == (row["p_valley"] > 0.95)
+        bounds = [row["floor_low"], row["floor_hit_rate"], row["floor_high"]]
+        if None not in bounds:
+            assert bounds == sorted(bounds)
+            assert row["depth_low"] < row["floor_depth"] < row["depth_high"]
+        assert (row["exit_hit_rate"] is None) <= (row["exit_low"] is None)
+
+
+@pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_the_index_of_every_busy_hour_is_within_three_percent_of_the_truth(
     fleet_warehouse: FleetWarehouse, truth: dict[str, Any], name: str
 ) -> None:

@@ -20,7 +20,7 @@ DAY = 20785
 """2026-11-28 in whole days since 1970-01-01."""
 PRICED = (
     "price_ratio", "revenue_index", "index_low", "index_high", "p_in_valley", "floor_hit_rate", "exit_hit_rate",
-    "floor_depth", "lost_per_hour", "currency", "side",
+    "floor_depth", "p_valley", "lost_per_hour", "currency", "side",
 )  # fmt: skip
 
 

@@ -21,9 +21,14 @@ def busy_hours(
     reported: float = 1.0,
     hit_rates: tuple[float, float] = (0.0, 0.95),
     law_of_a_valley: bool = False,
+    upgraded_at: int | None = None,
+    upgraded_to: ServiceTime = STEEP,
     seed: int = 7,
 ) -> list[dict[str, Any]]:
-    """Return the fields of lines from 2026-11-28T00Z on, one instance, first come first served."""
+    """Return the fields of lines from 2026-11-28T00Z on, one instance, first come first served.
+
+    upgraded_at: hours from there, from which on the law is `upgraded_to`.
+    """
     dice, law = random.Random(seed), STEEP if law_of_a_valley else GENTLE
     midnight = datetime(2026, 11, 28, tzinfo=UTC)
     rows, free_s = [], 0.0
@@ -31,6 +36,8 @@ def busy_hours(
         at_s = (number + 0.5) * 3600 / per_hour
         length = int(dice.uniform(5_000, 40_000))
         cached = int(length * dice.uniform(*hit_rates))
+        if upgraded_at is not None and at_s >= upgraded_at * 3600:
+            law = upgraded_to
         free_s = max(at_s, free_s) + service_s(law, length - cached, cached)
         rows.append({
             "number": number,
