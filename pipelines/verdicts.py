@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from models import revenue, service_time, valley
 from models.bathtub import valley_of_mix
@@ -61,11 +62,6 @@ UNKNOWN_UNTIL_PRICED = (
     "currency",
 )
 """Columns that stay NULL where there is no trustworthy curve or no price."""
-_CLEAR = {
-    "valley_status": "valley/clear_status",
-    "profit_and_loss": "valley/clear_profit_and_loss",
-    "profit_breakdown": "valley/clear_profit_breakdown",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +119,12 @@ def observe_day(writer: Writer, day_index: int, settings: Settings, now: datetim
         )
         profits.append(profit_row(hour, sold))
         breakdown += breakdown_rows(hour, sold)
-    for table, found in (("valley_status", rows), ("profit_and_loss", profits), ("profit_breakdown", breakdown)):
-        writer.run(_CLEAR[table], **hours)
-        writer.insert_rows(f"mart.{table}", found)
+    writer.run("valley/clear_status", **hours)
+    writer.insert_rows("mart.valley_status", rows)
+    writer.run("valley/clear_profit_and_loss", **hours)
+    writer.insert_frame("mart.profit_and_loss", pl.DataFrame(profits, infer_schema_length=None))
+    writer.run("valley/clear_profit_breakdown", **hours)
+    writer.insert_frame("mart.profit_breakdown", pl.DataFrame(breakdown, infer_schema_length=None))
     remember(writer, day_index, prices, [row["price_hash"] for row in rows if row["price_hash"] is not None], now)
     return len(rows)
 

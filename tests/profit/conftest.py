@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pipelines.alerts.record import judge_day, mark_changed_judgement
+from pipelines.marts import refresh_hours
 from pipelines.settings import load_settings
 from pipelines.times import to_day_index
 from tests.place import ABSENT, NOW, SOURCE, Place, request
@@ -107,6 +108,14 @@ def mark_changes(place: Place) -> None:
     """Compare the configuration with what was judged, as every run begins."""
     with place.warehouse.writer() as writer:
         mark_changed_judgement(writer, load_settings(place.config))
+
+
+def taken_in(place: Place) -> None:
+    """Ingest what is new and judge the day without a curve, which takes most of the time."""
+    place.ingest()
+    with place.warehouse.writer() as writer:
+        refresh_hours(writer, "hourly_hit_rate", DAY)
+    judged(place, place.config.read_text())
 
 
 def judged(place: Place, config: str, day_index: int = DAY) -> list[dict[str, Any]]:
