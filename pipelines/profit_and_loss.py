@@ -80,8 +80,11 @@ def _sold(sale: Sale, prices: Prices) -> Sold:
     )
 
 
-def beyond_input(sold: Sequence[Sold], decode_s: float, min_coverage: float) -> BeyondInput | str:
-    """Return what the full scope adds to the prompts of the requests that report hits, or the reason why not known."""
+def beyond_input(sold: Sequence[Sold], decode_s_per_token: float | None, min_coverage: float) -> BeyondInput | str:
+    """Return what the full scope adds to the prompts of the requests that report hits, or the reason why not known.
+
+    decode_s_per_token: None where it is not known; prefill alone is counted then.
+    """
     counted = [one for one in sold if one.sale.is_reported]
     n_requests = sum(one.sale.n_requests for one in counted)
     if any(one.lacks_output_price for one in counted):
@@ -91,7 +94,8 @@ def beyond_input(sold: Sequence[Sold], decode_s: float, min_coverage: float) -> 
     if sum(one.n_unknown for one in counted) > (1 - min_coverage) * n_requests:
         return "cache_writes_not_reported"
     output, writes = (_total(counted, name) or 0.0 for name in ("output_revenue", "cache_write_revenue"))
-    return BeyondInput(output, writes, decode_s)
+    tokens = sum(one.sale.output_tokens or 0 for one in counted)
+    return BeyondInput(output, writes, tokens * (decode_s_per_token or 0.0))
 
 
 @dataclass(frozen=True, slots=True)

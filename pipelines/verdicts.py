@@ -20,6 +20,7 @@ from models.curve_fit import Target
 from models.profit import BeyondInput
 from models.uncertainty import index_interval, probability_below_one
 from models.valley_interval import valley_interval
+from pipelines.decoding import busy_share, decode_s_per_token
 from pipelines.prices.hours import PricedHour, price_hours
 from pipelines.prices.memory import day_prices, remember
 from pipelines.prices.sales import sales_of_day
@@ -28,7 +29,6 @@ from pipelines.settings import PolicySettings, Settings
 from pipelines.times import HOURS_PER_DAY, US_PER_DAY
 from pipelines.warehouse import Writer
 
-SECONDS_PER_HOUR = 3600.0
 UNKNOWN_UNTIL_PRICED = (
     "price_ratio",
     "input_per_mtok",
@@ -99,15 +99,15 @@ def observe_day(writer: Writer, day_index: int, settings: Settings, now: datetim
     day = {"from_us": day_index * US_PER_DAY, "to_us": (day_index + 1) * US_PER_DAY}
     seen = {(row["deployment"], row["hour_index"]): row for row in writer.rows("valley/instances", **day)}
     priced = price_hours(prices, traffic, sales)
+    decoding = decode_s_per_token(traffic, seen, sales, settings.policy)
     rows, profits, breakdown = [], [], []
     for row in traffic:
         key = (row["deployment"], row["hour_index"])
         curve, sold = curves.get(row["deployment"]), sold_at(prices.lists[key], sales.get(key, ()))
-        decode_s = _decode_s(row, seen.get(key), settings.policy.min_coverage)
-        beyond = beyond_input(sold, decode_s or 0.0, settings.policy.min_coverage)
+        beyond = beyond_input(sold, decoding.get(row["deployment"]), settings.policy.min_coverage)
         rows.append(_observe_hour(row, curve, priced[key], beyond, settings.policy))
-        if rows[-1]["decode_s"] is not None:
-            rows[-1]["decode_s"] = decode_s
+        if row["deployment"] not in decoding:
+            rows[-1]["decode_s"] = None
         hour = Hour(
             traffic=row,
             priced=priced[key],
@@ -210,15 +210,6 @@ def _full_scope(traffic: dict[str, Any], curve: Curve, prompts: revenue.Revenue,
     return _index(traffic, both, sold) | forms
 
 
-def _decode_s(traffic: dict[str, Any], seen: dict[str, Any] | None, min_coverage: float) -> float | None:
-    """Return the seconds with a request in flight and none waiting or in prefill; None where the log does not tell."""
-    if seen is None or traffic["busy_us"] is None:
-        return None
-    if seen["n_unknown"] > (1 - min_coverage) * traffic["n_requests"]:
-        return None
-    return float(max(seen["in_flight_us"] - traffic["busy_us"], 0) / 1e6)
-
-
 def _saved_busy_s(traffic: dict[str, Any], curve: Curve | None) -> float | None:
     """Return the busy seconds that computing the cached tokens would have taken; None without a trusted curve."""
     if curve is None or curve.law is None or not curve.is_trustworthy:
@@ -232,10 +223,8 @@ def _saved_busy_s(traffic: dict[str, Any], curve: Curve | None) -> float | None:
 def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
     """Return the hour's row with everything unknown but what the traffic itself says."""
     reported = traffic["reported_input_tokens"]
-    busy_share = None
-    if traffic["busy_us"] is not None:
-        busy_share = traffic["busy_us"] / 1e6 / (SECONDS_PER_HOUR * traffic["n_instances"])
-    limited = busy_share is not None and busy_share >= policy.capacity_limited_busy_share
+    busy = busy_share(traffic)
+    limited = busy is not None and busy >= policy.capacity_limited_busy_share
     unknown: dict[str, Any] = dict.fromkeys(UNKNOWN_UNTIL_PRICED)
     return unknown | {
         "deployment": traffic["deployment"],
@@ -244,8 +233,8 @@ def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
         "mean_request_hit_rate": traffic["mean_request_hit_rate"],
         "busy_hit_rate": traffic["busy_hit_rate"],
         "revenue_scope": policy.revenue_scope,
-        "busy_share": busy_share,
-        "regime": None if busy_share is None else "capacity_limited" if limited else "demand_limited",
+        "busy_share": busy,
+        "regime": None if busy is None else "capacity_limited" if limited else "demand_limited",
         "state": "unknown",
         "is_in_valley": False,
         "is_held": True,

@@ -14,11 +14,13 @@ from tests.place import SOURCE, Place, request
 from tests.profit.conftest import COSTS, PRICES, at, judged, lines_of, prices_of
 
 FULL = '[policy]\nrevenue_scope = "full"\n'
+LIMITED = FULL + "capacity_limited_busy_share = 0.01\n"
+"""So that these hours are limited by capacity: only such hours tell what decoding takes."""
 
 
 @pytest.fixture
 def full(copied: Place) -> Place:
-    judged(copied, SOURCE + PRICES + FULL)
+    judged(copied, SOURCE + PRICES + LIMITED)
     return copied
 
 
@@ -54,11 +56,25 @@ def test_hours_with_a_request_or_two_that_report_less_have_an_index_too(full: Pl
 
 def test_without_ends_prefill_alone_is_counted(place: Place) -> None:
     place.write("a.jsonl", [line | {"e2e_ms": None} for hour in range(3) for line in lines_of(hour)])
-    place.configure(SOURCE + PRICES + FULL)
+    place.configure(SOURCE + PRICES + LIMITED)
     place.settle()
     rows = place.rows("select revenue_index, decode_s from valley_status")
     assert {row["decode_s"] for row in rows} == {None}
     assert None not in [row["revenue_index"] for row in rows]
+
+
+def test_decoding_is_that_of_hours_limited_by_capacity(full: Place) -> None:
+    """By output token, and the same in all hours of the day."""
+    rows = full.rows("select hour(hour_utc) as hour, decode_s from valley_status order by hour")
+    outputs = [
+        sum(line["output_tokens"] or 0 for line in lines_of(hour, lambda line: line["cached_tokens"] is not None))
+        for hour in range(3)
+    ]
+    by_token = [row["decode_s"] / tokens for row, tokens in zip(rows, outputs, strict=True)]
+    assert by_token == pytest.approx([by_token[0]] * 3, rel=1e-12)
+    judged(full, SOURCE + PRICES + FULL)
+    (idle,) = full.rows("select distinct decode_s, revenue_index is null as is_unknown from valley_status")
+    assert list(idle.values()) == [None, False]
 
 
 def test_status_speaks_of_the_same_scope(full: Place, capsys: pytest.CaptureFixture[str]) -> None:
