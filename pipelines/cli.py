@@ -14,11 +14,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipelines import __version__
-from pipelines.commands import demo, fit, formats, ingest, profit, rebuild, report, run, sql, status, waterfall, whatif
+from pipelines.commands import (
+    demo,
+    episodes,
+    fit,
+    formats,
+    ingest,
+    profit,
+    rebuild,
+    report,
+    run,
+    sql,
+    status,
+    waterfall,
+    whatif,
+)
 from pipelines.errors import ValleywatchError
 from pipelines.stopping import Stopped, listening
 
-COMMANDS = (demo, run, ingest, status, whatif, waterfall, profit, sql, fit, report, rebuild, formats)
+COMMANDS = (demo, run, ingest, status, episodes, whatif, waterfall, profit, sql, fit, report, rebuild, formats)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -20,6 +20,7 @@ from models.curve_fit import Target
 from models.profit import BeyondInput
 from models.uncertainty import index_interval, probability_below_one
 from models.valley_interval import valley_interval
+from pipelines.alerts.state import regime_of
 from pipelines.decoding import busy_share, decode_s_per_token
 from pipelines.prices.hours import PricedHour, price_hours
 from pipelines.prices.memory import day_prices, remember
@@ -224,7 +225,6 @@ def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
     """Return the hour's row with everything unknown but what the traffic itself says."""
     reported = traffic["reported_input_tokens"]
     busy = busy_share(traffic)
-    limited = busy is not None and busy >= policy.capacity_limited_busy_share
     unknown: dict[str, Any] = dict.fromkeys(UNKNOWN_UNTIL_PRICED)
     return unknown | {
         "deployment": traffic["deployment"],
@@ -234,7 +234,7 @@ def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
         "busy_hit_rate": traffic["busy_hit_rate"],
         "revenue_scope": policy.revenue_scope,
         "busy_share": busy,
-        "regime": None if busy is None else "capacity_limited" if limited else "demand_limited",
+        "regime": regime_of(busy, policy),
         "state": "unknown",
         "is_in_valley": False,
         "is_held": True,

@@ -30,6 +30,10 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write what is shown and golden instead of comparing")
+
+
 @pytest.fixture(scope="session")
 def fleet_module() -> ModuleType:
     """The generator of synthetic fleet days, loaded by its path: fixtures/ is data, not a package."""

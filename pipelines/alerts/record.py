@@ -7,19 +7,27 @@ Belongs here: what is written when a verdict changes. Does not belong here: how 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
 
-from pipelines.alerts.state import Observation, Standing, advance
+from pipelines.alerts.episodes import Episode, Hour, episodes_of, replay
+from pipelines.alerts.outbox import write_alerts
+from pipelines.alerts.state import Observation, Standing
 from pipelines.faults import reach
 from pipelines.prices.memory import compare_with_published, replace_price_book
 from pipelines.settings import PolicySettings, Settings
-from pipelines.times import HOURS_PER_DAY, hour_text, to_us
+from pipelines.times import HOURS_PER_DAY
 from pipelines.verdicts import observe_day
 from pipelines.warehouse import Writer
+
+HOURS_AT_ONCE = 50_000
+"""Hours that are in memory while states are carried on: it must not grow with deployments times history."""
 
 
 def judge_day(writer: Writer, day_index: int, settings: Settings, now: datetime) -> dict[str, int]:
@@ -30,9 +38,9 @@ def judge_day(writer: Writer, day_index: int, settings: Settings, now: datetime)
     with writer.transaction():
         n_hours = observe_day(writer, day_index, settings, now)
         replace_price_book(writer, settings.book)
-        _advance_states(writer, day_index * HOURS_PER_DAY, settings.policy)
-        episodes = _replace_episodes(writer, settings.policy)
-        n_alerts = _write_alerts(writer, episodes, now)
+        _advance(writer, day_index * HOURS_PER_DAY, settings.policy)
+        episodes = writer.rows("valley/episodes")
+        n_alerts = write_alerts(writer, day_index, episodes, now)
         day = {"first_hour": day_index * HOURS_PER_DAY, "last_hour": day_index * HOURS_PER_DAY + HOURS_PER_DAY - 1}
         writer.run("ops/clean_hours", mart="valley_status", **day)
         writer.insert_rows("ops.unpublished_days", [{"day_index": day_index}])
@@ -87,76 +95,57 @@ def episode_key(deployment: str, policy_version: int, entered_hour_index: int) -
     return hashlib.sha256(f"{deployment}\0{policy_version}\0{entered_hour_index}".encode()).hexdigest()
 
 
-def _advance_states(writer: Writer, first_hour: int, policy: PolicySettings) -> None:
-    before = {
-        row["deployment"]: Standing(row["state"], row["is_in_valley"], False, row["enter_streak"], row["leave_streak"])
-        for row in writer.rows("valley/standing_before", hour_index=first_hour)
-    }
-    standings = []
-    for row in writer.rows("valley/observations_from", hour_index=first_hour):
-        seen = Observation(row["p_in_valley"], row["has_valley"], row["regime"])
-        after = advance(before.get(row["deployment"], Standing()), seen, policy)
-        before[row["deployment"]] = after
-        standings.append({
-            "deployment": row["deployment"], "hour_index": row["hour_index"], "state": after.state,
-            "is_in_valley": after.is_in_valley, "is_held": after.is_held, "enter_streak": after.enter_streak,
-            "leave_streak": after.leave_streak,
-        })  # fmt: skip
-    if standings:
-        with writer.registered("standings", pl.DataFrame(standings).to_arrow()):
-            writer.run("valley/set_states")
+def _advance(writer: Writer, first_hour: int, policy: PolicySettings) -> None:
+    """Replace the standings from an hour on and the episodes that these hours are part of."""
+    standing_before = writer.rows("valley/standing_before", hour_index=first_hour)
+    before = {row["deployment"]: _standing(row) for row in standing_before}
+    episodes: list[dict[str, Any]] = []
+    for names in _batches(writer, first_hour):
+        standings: list[dict[str, Any]] = []
+        rows = writer.rows("valley/hours_to_judge", hour_index=first_hour, **names)
+        for deployment, group in groupby(rows, key=itemgetter("deployment")):
+            of_deployment = list(group)
+            hours = [_hour(row) for row in of_deployment]
+            n_settled = sum(hour.hour_index < first_hour for hour in hours)
+            advanced = replay(hours[n_settled:], policy, before.get(deployment))
+            standings += [
+                {"deployment": deployment, "hour_index": hour.hour_index, **asdict(standing)}
+                for hour, standing in zip(hours[n_settled:], advanced, strict=True)
+            ]
+            found = episodes_of(hours, [*map(_standing, of_deployment[:n_settled]), *advanced])
+            episodes += [_episode_row(deployment, episode, policy) for episode in found]
+        if standings:
+            with writer.registered("standings", pl.DataFrame(standings).to_arrow()):
+                writer.run("valley/set_states")
+    notified = {row["dedup_key"]: row["notified_us"] for row in writer.rows("valley/episodes")}
+    writer.run("valley/clear_episodes", hour_index=first_hour)
+    known = [row | {"notified_us": notified.get(row["dedup_key"])} for row in episodes]
+    writer.insert_frame("mart.valley_episodes", pl.DataFrame(known, infer_schema_length=None))
 
 
-def _replace_episodes(writer: Writer, policy: PolicySettings) -> list[dict[str, Any]]:
-    notified = {row["dedup_key"]: row["notified_us"] for row in writer.rows("valley/notified")}
-    episodes = []
-    for row in writer.rows("valley/episodes"):
-        key = episode_key(row["deployment"], policy.version, row["entered_hour_index"])
-        episodes.append(row | {"dedup_key": key, "notified_us": notified.get(key)})
-    writer.run("valley/clear_episodes")
-    writer.insert_rows("mart.valley_episodes", episodes)
-    return episodes
+def _batches(writer: Writer, first_hour: int) -> Iterator[dict[str, str]]:
+    """Yield ranges of deployment names, each with about HOURS_AT_ONCE hours to judge."""
+    names: list[str] = []
+    n_hours = 0
+    for row in writer.rows("valley/hours_by_deployment", hour_index=first_hour):
+        names.append(row["deployment"])
+        n_hours += row["n_hours"]
+        if n_hours >= HOURS_AT_ONCE:
+            yield {"first_deployment": names[0], "last_deployment": names[-1]}
+            names, n_hours = [], 0
+    if names:
+        yield {"first_deployment": names[0], "last_deployment": names[-1]}
 
 
-def _write_alerts(writer: Writer, episodes: list[dict[str, Any]], now: datetime) -> int:
-    """Record each episode's entry and exit once, whatever is judged again; retract the entry of an episode that late
-    data or other prices have undone, so that no pager stays open for it.
-    """
-    recorded = writer.rows("valley/written_alerts")
-    written = {(row["dedup_key"], row["kind"]) for row in recorded}
-    standing = {episode["dedup_key"] for episode in episodes}
-    undone = [row for row in recorded if row["kind"] == "entry" and row["dedup_key"] not in standing]
-    alerts = [
-        {
-            "dedup_key": row["dedup_key"], "kind": "retracted", "deployment": row["deployment"],
-            "hour_index": row["hour_index"], "message": _retraction(row), "written_us": to_us(now),
-        }
-        for row in undone
-        if (row["dedup_key"], "retracted") not in written
-    ]  # fmt: skip
-    for episode in episodes:
-        for kind, hour in (("entry", episode["entered_hour_index"]), ("exit", episode["left_hour_index"])):
-            if hour is not None and (episode["dedup_key"], kind) not in written:
-                alerts.append({
-                    "dedup_key": episode["dedup_key"], "kind": kind, "deployment": episode["deployment"],
-                    "hour_index": hour, "message": _message(episode, kind), "written_us": to_us(now),
-                })  # fmt: skip
-    writer.insert_rows("ops.alert_outbox", alerts)
-    return len(alerts)
+def _standing(row: dict[str, Any]) -> Standing:
+    return Standing(**{field.name: row[field.name] for field in fields(Standing)})
 
 
-def _retraction(row: dict[str, Any]) -> str:
-    return (
-        f"{ascii(row['deployment'])[1:-1]} was not in the valley at {hour_text(row['hour_index'])} after all: "
-        "data or prices that came later changed the verdict"
-    )
+def _hour(row: dict[str, Any]) -> Hour:
+    seen = Observation(row["p_in_valley"], row["has_valley"], row["regime"])
+    return Hour(row["hour_index"], seen, row["revenue_index"], row["lost_per_hour"], row["currency"])
 
 
-def _message(episode: dict[str, Any], kind: str) -> str:
-    name = ascii(episode["deployment"])[1:-1]
-    if kind == "exit":
-        return f"{name} left the valley at {hour_text(episode['left_hour_index'])}"
-    return (
-        f"{name} entered the valley at {hour_text(episode['entered_hour_index'])}: cache hits cost it up to "
-        f"{episode['peak_depth']:.1%} of its input revenue per busy second so far"
-    )
+def _episode_row(deployment: str, episode: Episode, policy: PolicySettings) -> dict[str, Any]:
+    key = episode_key(deployment, policy.version, episode.entered_hour_index)
+    return {"deployment": deployment, **asdict(episode), "policy_version": policy.version, "dedup_key": key}

@@ -30,6 +30,13 @@ class Standing:
     leave_streak: int = 0
 
 
+def regime_of(busy_share: float | None, policy: PolicySettings) -> str | None:
+    """Return what limits an hour whose instances were busy for `busy_share` of the wall time; None: not known."""
+    if busy_share is None:
+        return None
+    return "capacity_limited" if busy_share >= policy.capacity_limited_busy_share else "demand_limited"
+
+
 def advance(before: Standing, seen: Observation, policy: PolicySettings) -> Standing:
     """Return the standing after one more hour.
 

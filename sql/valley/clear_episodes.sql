@@ -1,7 +1,8 @@
 -- name: valley/clear_episodes
 -- grain: statement
--- params: none
+-- params: hour_index BIGINT
 -- reads: mart.valley_episodes
--- units: none
--- why: in the transaction that inserts them anew
+-- units: hour_index
+-- why: episodes that hours from this one on can change; in the transaction that inserts them anew
 delete from mart.valley_episodes
+where left_hour_index is null or left_hour_index >= $hour_index

@@ -8,6 +8,7 @@ select
   deployment,
   state,
   is_in_valley,
+  is_held,
   enter_streak,
   leave_streak
 from mart.valley_status

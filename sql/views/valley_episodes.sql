@@ -2,15 +2,19 @@
 -- grain: episode
 -- params: none
 -- reads: mart.valley_episodes
--- units: ratios; money
--- why: left_at is NULL while the deployment is still in the valley
+-- units: ratios; money; hours with traffic
+-- why: left_at is NULL while the deployment is still in the valley; held hours count in n_hours alone: their depth and loss
+--      are not known
 select
   deployment,
   make_timestamp(entered_hour_index * 3600000000) as entered_at,
   make_timestamp(left_hour_index * 3600000000) as left_at,
+  n_hours,
+  n_held_hours,
   peak_depth,
   lost_total,
   currency,
+  policy_version,
   dedup_key,
   make_timestamp(notified_us) as notified_at
 from mart.valley_episodes

@@ -13,22 +13,23 @@ from models.waterfall import FACTORS
 from pipelines.cli import main
 from pipelines.settings import load_settings
 from tests.conftest import REPO, FleetWarehouse
+from tests.contract.pages import Step, steps
 
-DOC = (REPO / "docs" / "money.md").read_text()
-STEPS = re.findall(r"```console\n\$ ([^\n]*)\n(.*?)```", DOC, re.DOTALL)
+PAGE = REPO / "docs" / "money.md"
+DOC = PAGE.read_text()
 
 
-@pytest.mark.parametrize(("command", "shown"), STEPS, ids=[command for command, _ in STEPS])
+@pytest.mark.parametrize("step", steps(PAGE), ids=lambda step: step.command)
 def test_what_the_page_types_prints_what_it_shows(
-    command: str, shown: str, fleet_warehouse: FleetWarehouse, capsys: pytest.CaptureFixture[str]
+    step: Step, fleet_warehouse: FleetWarehouse, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     with contextlib.chdir(fleet_warehouse.place.folder):
-        assert main(shlex.split(command)[1:]) == 0
-    assert capsys.readouterr().out == shown
+        assert main(shlex.split(step.command)[1:]) == 0
+    step.require(capsys.readouterr().out, request.config)
 
 
 def test_the_page_shows_every_command_of_money() -> None:
-    assert {shlex.split(command)[1] for command, _ in STEPS} == {"whatif", "waterfall", "profit"}
+    assert {shlex.split(step.command)[1] for step in steps(PAGE)} == {"whatif", "waterfall", "profit"}
 
 
 def test_the_configuration_shown_is_accepted(tmp_path: Path) -> None:

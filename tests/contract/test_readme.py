@@ -18,39 +18,33 @@ from pipelines.objectives import ObjectiveSettings
 from pipelines.prices.rows import PriceSettings
 from pipelines.settings import PolicySettings, PriceBookSettings, SourceSettings, WarehouseSettings, load_settings
 from tests.conftest import REPO, FleetWarehouse
+from tests.contract.pages import Step, steps
 
 README = (REPO / "README.md").read_text()
-SESSIONS = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+TYPED = [step for step in steps(REPO / "README.md") if step.command.startswith("valleywatch ")]
 
 
-def steps() -> list[tuple[str, str]]:
-    """Return every typed command with the output shown below it."""
-    found = []
-    for session in SESSIONS:
-        for step in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
-            command, _, output = step.partition("\n")
-            found.append((command, output))
-    return found
-
-
-@pytest.mark.parametrize(("command", "shown"), [step for step in steps() if step[0].startswith("valleywatch ")])
+@pytest.mark.parametrize("step", TYPED, ids=lambda step: step.command)
 def test_what_the_readme_types_prints_what_it_shows(
-    command: str, shown: str, fleet_warehouse: FleetWarehouse, capsys: pytest.CaptureFixture[str]
+    step: Step, fleet_warehouse: FleetWarehouse, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     folder = fleet_warehouse.place.folder
     sweep = Path("logs") / "llama_server" / "sweep_L8192_ub512.jsonl"
     shutil.copy2(REPO / "fixtures" / sweep, folder / sweep)
     with contextlib.chdir(folder):
-        assert main(shlex.split(command)[1:]) == 0
-    assert capsys.readouterr().out == shown
+        assert main(shlex.split(step.command)[1:]) == 0
+    step.require(capsys.readouterr().out, request.config)
 
 
-def test_the_demo_prints_the_table_that_the_readme_shows(fleet_warehouse: FleetWarehouse) -> None:
-    shown = dict(steps())["make demo"]
+def test_the_demo_prints_the_table_that_the_readme_shows(
+    fleet_warehouse: FleetWarehouse, request: pytest.FixtureRequest
+) -> None:
+    (demo,) = [step for step in steps(REPO / "README.md") if step.command == "make demo"]
     assert fleet_warehouse.exit_code == 0
-    assert fleet_warehouse.printed.startswith(shown)
-    assert "in valley" in shown
-    assert "escaped" in shown
+    n_lines = demo.shown.count("\n")
+    demo.require("".join(fleet_warehouse.printed.splitlines(keepends=True)[:n_lines]), request.config)
+    assert "in valley" in demo.shown
+    assert "escaped" in demo.shown
 
 
 @pytest.mark.parametrize("verb", ["demo", "test"])

@@ -107,7 +107,7 @@ def test_every_statement_is_used() -> None:
 
 def test_a_statement_cannot_be_run_with_other_parameters() -> None:
     with pytest.raises(ValueError, match=r"binds \['hour_index'\], not \['day_index'\]"):
-        load("valley/observations_from").bind({"day_index": 1})
+        load("valley/standing_before").bind({"day_index": 1})
 
 
 def test_no_folder_of_sql_is_empty_of_meaning() -> None:

@@ -28,7 +28,7 @@ SOUND = CurveFit(
 
 
 def reasons(**changes):
-    judged = {"half_difference": 0.02, "kept_share": 0.95, "load_difference": 0.0} | {
+    judged = {"half_difference": 0.02, "kept_share": 0.95, "load_difference": 0.0, "saving_interval": 0.02} | {
         "unbounded_overhead_s": 0.04,
         "service_s": 0.5,
     }
@@ -59,7 +59,9 @@ def test_a_sound_fit_has_no_doubts():
         ({"half_difference": float("nan")}, "unstable"),
         ({"load_difference": 0.21}, "unstable"),
         ({"load_difference": float("nan")}, "unstable"),
-        ({"a_low": 0.2, "a_high": 0.41}, "unstable"),
+        ({"saving_interval": 0.11}, "unstable"),
+        ({"saving_interval": float("nan")}, "unstable"),
+        ({"a_low": 0.2, "a_high": 0.46}, "unstable"),
         ({"a_low": None, "a_high": None}, "unstable"),
     ],
     ids=str,

@@ -1,6 +1,5 @@
 """A small hand-made report: one deployment in the valley, one without a verdict, one about which nothing is known."""
 
-import contextlib
 import math
 from datetime import date, datetime, timedelta
 
@@ -12,11 +11,6 @@ from pipelines.report_input import FamilyView, LengthView, TailView
 
 A, R, TPS0 = 10 / 19, 0.1, 20_000.0
 MIDNIGHT = datetime(2026, 3, 4)  # noqa: DTZ001 — as the warehouse gives it: UTC without a zone
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    with contextlib.suppress(ValueError):  # a conftest above may own the option
-        parser.addoption("--update-golden", action="store_true", help="write golden files instead of comparing them")
 
 
 def _band(low: int, high: int, median: int, tps0: float, a: float, **own: float) -> LengthView:

@@ -24,7 +24,7 @@ NOW = datetime(2026, 3, 5, 2, 30, tzinfo=UTC)
 
 def test_small_report_matches_the_golden_file(small_report: Report, request: pytest.FixtureRequest) -> None:
     html = render_report(small_report)
-    if request.config.getoption("--update-golden", default=False):
+    if request.config.getoption("--update-golden"):
         GOLDEN.parent.mkdir(exist_ok=True)
         GOLDEN.write_text(html, encoding="utf-8")
     assert html == GOLDEN.read_text(encoding="utf-8")

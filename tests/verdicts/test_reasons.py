@@ -99,6 +99,17 @@ def test_judging_twice_writes_no_alert_twice(fleet_warehouse: FleetWarehouse, tm
     assert judged(place, place.config.read_text()).views() == fleet_warehouse.place.views()
 
 
+def test_deployments_judged_a_few_at_a_time_are_judged_alike(
+    fleet_warehouse: FleetWarehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.alerts.record.HOURS_AT_ONCE", 30)
+    place = fleet_warehouse.copy(tmp_path / "copy")
+    judged(place, place.config.read_text())
+    for view in ("valley_status", "valley_episodes"):
+        query = f"select * from {view} order by all"
+        assert place.rows(query) == fleet_warehouse.place.rows(query)
+
+
 def test_a_new_policy_version_opens_new_episodes(fleet_warehouse: FleetWarehouse, tmp_path: Path) -> None:
     place = fleet_warehouse.copy(tmp_path / "copy")
     before = {row["dedup_key"] for row in place.rows("select dedup_key from valley_episodes")}
