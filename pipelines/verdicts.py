@@ -1,18 +1,16 @@
 """The verdict per deployment and hour: curve × traffic × price → revenue index, its interval, the closed forms, money.
 
-Belongs here: putting one hour's observation together and storing it, its profit and loss beside it. Does not belong
-here: formulas (`models/`), money by money (`profit_and_loss`), the state machine (`alerts/state.py`), SQL text.
+Belongs here: putting one hour's observation together. Does not belong here: formulas (`models/`), a day's hours and
+storing them (`judged_day`), the state machine (`alerts/state.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from models import revenue, service_time, valley
 from models.bathtub import valley_of_mix
@@ -21,14 +19,9 @@ from models.profit import BeyondInput
 from models.uncertainty import index_interval, probability_below_one
 from models.valley_interval import valley_interval
 from pipelines.alerts.state import regime_of
-from pipelines.decoding import busy_share, decode_s_per_token
-from pipelines.prices.hours import PricedHour, price_hours
-from pipelines.prices.memory import day_prices, remember
-from pipelines.prices.sales import sales_of_day
-from pipelines.profit_and_loss import Hour, beyond_input, breakdown_rows, profit_row, sold_at
-from pipelines.settings import PolicySettings, Settings
-from pipelines.times import HOURS_PER_DAY, US_PER_DAY
-from pipelines.warehouse import Writer
+from pipelines.decoding import busy_share
+from pipelines.prices.hours import PricedHour
+from pipelines.settings import PolicySettings
 
 UNKNOWN_UNTIL_PRICED = (
     "price_ratio",
@@ -84,52 +77,6 @@ class Curve:
     first_hour: int = 0
 
 
-def observe_day(writer: Writer, day_index: int, settings: Settings, now: datetime) -> int:
-    """Replace the day's observations (states are set by `alerts.record`); return the number of hours."""
-    hours = {
-        "first_hour": day_index * HOURS_PER_DAY,
-        "last_hour": day_index * HOURS_PER_DAY + HOURS_PER_DAY - 1,
-    }
-    curves = _curves(writer, day_index)
-    traffic = writer.rows("valley/traffic", **hours)
-    prices = day_prices(writer, day_index, settings.book, [(row["deployment"], row["hour_index"]) for row in traffic])
-    objectives = {row["deployment"]: settings.objective_rows.of(row["deployment"]) for row in traffic}
-    gates = {deployment: objective for deployment, objective in objectives.items() if objective is not None}
-    writer.open_days(day_index, day_index)
-    sales = sales_of_day(writer, day_index, prices, gates)
-    day = {"from_us": day_index * US_PER_DAY, "to_us": (day_index + 1) * US_PER_DAY}
-    seen = {(row["deployment"], row["hour_index"]): row for row in writer.rows("valley/instances", **day)}
-    priced = price_hours(prices, traffic, sales)
-    decoding = decode_s_per_token(traffic, seen, sales, settings.policy)
-    rows, profits, breakdown = [], [], []
-    for row in traffic:
-        key = (row["deployment"], row["hour_index"])
-        curve, sold = curves.get(row["deployment"]), sold_at(prices.lists[key], sales.get(key, ()))
-        beyond = beyond_input(sold, decoding.get(row["deployment"]), settings.policy.min_coverage)
-        rows.append(_observe_hour(row, curve, priced[key], beyond, settings.policy))
-        if row["deployment"] not in decoding:
-            rows[-1]["decode_s"] = None
-        hour = Hour(
-            traffic=row,
-            priced=priced[key],
-            currency=prices.lists[key].currency,
-            cost=settings.cost_rows.of(*key, seen[key]["n_instances"] if key in seen else None),
-            is_gated=row["deployment"] in gates,
-            status=rows[-1],
-            saved_busy_s=_saved_busy_s(row, curve),
-        )
-        profits.append(profit_row(hour, sold))
-        breakdown += breakdown_rows(hour, sold)
-    writer.run("valley/clear_status", **hours)
-    writer.insert_rows("mart.valley_status", rows)
-    writer.run("valley/clear_profit_and_loss", **hours)
-    writer.insert_frame("mart.profit_and_loss", pl.DataFrame(profits, infer_schema_length=None))
-    writer.run("valley/clear_profit_breakdown", **hours)
-    writer.insert_frame("mart.profit_breakdown", pl.DataFrame(breakdown, infer_schema_length=None))
-    remember(writer, day_index, prices, [row["price_hash"] for row in rows if row["price_hash"] is not None], now)
-    return len(rows)
-
-
 def revenue_of(hours: Iterable[dict[str, Any]]) -> revenue.Revenue:
     """Return what hours of one currency earned, from their sums of money; every one of them priced."""
     names = ("miss_revenue", "cached_revenue", "cached_at_miss_price", "miss_at_cached_price")
@@ -150,43 +97,29 @@ def moments_of(traffic: dict[str, Any]) -> service_time.TrafficMoments:
     )
 
 
-def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
-    draws: dict[str, list[tuple[float, ...]]] = {}
-    for row in writer.rows("valley/draws", day_index=day_index):
-        draws.setdefault(row["deployment"], []).append((row["f"], row["c"], row["q"], row["k"]))
-    return {
-        row["deployment"]: Curve(
-            target=row["target"],
-            reference_input_tokens=row["reference_input_tokens"],
-            a=row["a"],
-            a_low=row["a_low"],
-            a_high=row["a_high"],
-            law=None if row["f"] is None else service_time.ServiceTime(row["f"], row["c"], row["q"], row["k"]),
-            draws=np.array(draws.get(row["deployment"], [])).reshape(-1, 4),
-            first_hour=row["window_from_hour"],
-            is_trustworthy=row["trustworthy"],
-            reasons=tuple(filter(None, row["reasons"].split(","))),
-        )
-        for row in writer.rows("valley/curves", day_index=day_index)
-    }
-
-
-def _observe_hour(
-    traffic: dict[str, Any], curve: Curve | None, priced: PricedHour, beyond: BeyondInput | str, policy: PolicySettings
+def observe_hour(
+    traffic: dict[str, Any],
+    curve: Curve | None,
+    priced: PricedHour,
+    beyond: BeyondInput | str | None,
+    policy: PolicySettings,
 ) -> dict[str, Any]:
+    """Return the hour's row of `valley_status`.
+
+    beyond: what is counted beside prompts, or why it is not known; None where nothing else is.
+    """
     row = _blank(traffic, policy) | priced.columns()
     reasons = _traffic_reasons(traffic, policy)
     if priced.reason is not None:
         reasons.append(priced.reason)
-    is_full = policy.revenue_scope == "full"
-    if is_full and priced.revenue is not None and isinstance(beyond, str):
+    if priced.revenue is not None and isinstance(beyond, str):
         reasons.append(beyond)
     if curve is None or curve.law is None or not curve.is_trustworthy:
         reasons += curve.reasons if curve and curve.reasons else ["no_curve"]
     elif traffic["hour_index"] < curve.first_hour:
         reasons.append("before_change")
-    elif priced.revenue is not None and not (is_full and isinstance(beyond, str)):
-        if is_full and isinstance(beyond, BeyondInput):
+    elif priced.revenue is not None and not isinstance(beyond, str):
+        if beyond is not None:
             row |= asdict(beyond) | _full_scope(traffic, curve, priced.revenue, beyond)
         else:
             row |= _index(traffic, curve, priced.revenue)
@@ -211,7 +144,7 @@ def _full_scope(traffic: dict[str, Any], curve: Curve, prompts: revenue.Revenue,
     return _index(traffic, both, sold) | forms
 
 
-def _saved_busy_s(traffic: dict[str, Any], curve: Curve | None) -> float | None:
+def saved_busy_s(traffic: dict[str, Any], curve: Curve | None) -> float | None:
     """Return the busy seconds that computing the cached tokens would have taken; None without a trusted curve."""
     if curve is None or curve.law is None or not curve.is_trustworthy:
         return None

@@ -20,10 +20,10 @@ from pipelines.alerts.episodes import Episode, Hour, episodes_of, replay
 from pipelines.alerts.outbox import write_alerts
 from pipelines.alerts.state import Observation, Standing
 from pipelines.faults import reach
+from pipelines.judged_day import observe_day
 from pipelines.prices.memory import compare_with_published, replace_price_book
 from pipelines.settings import PolicySettings, Settings
 from pipelines.times import HOURS_PER_DAY
-from pipelines.verdicts import observe_day
 from pipelines.warehouse import Writer
 
 HOURS_AT_ONCE = 50_000

@@ -47,7 +47,7 @@ def tried_policy(present: PolicySettings, changes: Iterable[str]) -> PolicySetti
     is_full = present.revenue_scope == "full"
     if is_full and policy.capacity_limited_busy_share != present.capacity_limited_busy_share:
         raise UsageError(
-            "--policy capacity_limited_busy_share cannot be tried with revenue_scope = \"full\": what decoding takes, "
+            '--policy capacity_limited_busy_share cannot be tried with revenue_scope = "full": what decoding takes, '
             "and so the index, follows from it"
         )
     if policy.min_requests < present.min_requests:
