@@ -12,18 +12,19 @@ from pipelines.cli import main
 from pipelines.settings import PolicySettings
 from pipelines.words import reason_sentence
 from tests.conftest import REPO, FleetWarehouse
+from tests.contract.pages import Step, steps
 
-DOC = (REPO / "docs" / "episodes.md").read_text()
-STEPS = re.findall(r"```console\n\$ ([^\n]*)\n(.*?)```", DOC, re.DOTALL)
+PAGE = REPO / "docs" / "episodes.md"
+DOC = PAGE.read_text()
 
 
-@pytest.mark.parametrize(("command", "shown"), STEPS, ids=[command for command, _ in STEPS])
+@pytest.mark.parametrize("step", steps(PAGE), ids=lambda step: step.command)
 def test_what_the_page_types_prints_what_it_shows(
-    command: str, shown: str, fleet_warehouse: FleetWarehouse, capsys: pytest.CaptureFixture[str]
+    step: Step, fleet_warehouse: FleetWarehouse, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     with contextlib.chdir(fleet_warehouse.place.folder):
-        assert main(shlex.split(command)[1:]) == 0
-    assert capsys.readouterr().out == shown
+        assert main(shlex.split(step.command)[1:]) == 0
+    step.require(capsys.readouterr().out, request.config)
 
 
 def test_every_option_figure_and_key_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,7 +34,7 @@ def test_every_option_figure_and_key_is_explained(capsys: pytest.CaptureFixture[
         assert f"`{option}" in DOC
     for key in PolicySettings.model_fields:
         assert f"`{key}`" in DOC.partition("| key | can be tried |")[2]
-    figures = re.findall(r"^([a-z][a-z0-9 ]+?)  +", STEPS[1][1], re.MULTILINE)
+    figures = re.findall(r"^([a-z][a-z0-9 ]+?)  +", steps(PAGE)[1].shown, re.MULTILINE)
     for figure in set(figures) - {"policy", "capacity", "episodes", "deployment"}:
         assert f"\n| {figure} | " in DOC
 
