@@ -32,8 +32,9 @@ def observe_day(writer: Writer, day_index: int, settings: Settings, now: datetim
     curves = _curves(writer, day_index)
     traffic = writer.rows("valley/traffic", **hours)
     prices = day_prices(writer, day_index, settings.book, [(row["deployment"], row["hour_index"]) for row in traffic])
-    objectives = {row["deployment"]: settings.objective_rows.of(row["deployment"]) for row in traffic}
-    gates = {deployment: objective for deployment, objective in objectives.items() if objective is not None}
+    deployments = dict.fromkeys(row["deployment"] for row in traffic)
+    objectives = {name: settings.objective_rows.of(name) for name in deployments}
+    gates = {name: objective for name, objective in objectives.items() if objective is not None}
     writer.open_days(day_index, day_index)
     sales = sales_of_day(writer, day_index, prices, gates)
     day = {"from_us": day_index * US_PER_DAY, "to_us": (day_index + 1) * US_PER_DAY}
