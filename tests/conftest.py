@@ -69,16 +69,13 @@ class FleetWarehouse:
 
 @pytest.fixture(scope="session")
 def fleet_warehouse(fleet_day: tuple[Path, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> FleetWarehouse:
-    """Lay out fixtures/demo.toml as the demo does, and run the whole job once."""
+    """What `valleywatch demo` leaves, on the fleet day that is there already."""
     logs, truth = fleet_day
-    folder = tmp_path_factory.mktemp("whole-job")
+    folder = tmp_path_factory.mktemp("demo")
     shutil.copytree(logs, folder / "fleet")
-    replay = Path("logs/llama_server/replay_np2.jsonl")
-    (folder / replay).parent.mkdir(parents=True)
-    shutil.copy2(REPO / "fixtures" / replay, folder / replay)
-    place = Place(folder, (REPO / "fixtures" / "demo.toml").read_text())
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        code = main(["run", "--config", str(place.config)])
+        code = main(["demo", "--folder", str(folder)])
+    place = Place(folder, (folder / "valleywatch.toml").read_text())
     return FleetWarehouse(place, truth, code, printed.getvalue())
 
 

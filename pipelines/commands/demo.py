@@ -9,8 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pipelines.commands import run
 from pipelines.commands.output import tell
+from pipelines.commands.run import run_and_tell
 from pipelines.queries import resource_folder
 
 MEASURED = ("replay_np2.jsonl", "sweep_L8192_ub512.jsonl", "sweep_L4096_ub512.jsonl")
@@ -31,7 +31,7 @@ def add_to(commands: Any) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Lay the demo out in its folder and run the job there."""
     config = prepare(options.folder)
-    return run.execute(argparse.Namespace(config=config, day=None, first=None, last=None))
+    return run_and_tell(config, None, reprice=False)
 
 
 def prepare(folder: Path) -> Path:

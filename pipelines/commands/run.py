@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 from pipelines.commands.ingest import exit_code
@@ -38,8 +39,13 @@ def execute(options: argparse.Namespace) -> int:
     days = _days(options)
     if options.reprice and days is None:
         raise UsageError("--reprice rewrites published prices: name the days with --day D, or --from D --to D")
-    outcome = run(options.config, days=days, tell=tell, reprice=options.reprice)
-    settings = load_settings(options.config)
+    return run_and_tell(options.config, days, reprice=options.reprice)
+
+
+def run_and_tell(config: Path, days: list[date] | None, *, reprice: bool) -> int:
+    """Do what `execute` does, for these days; None: those with new data."""
+    outcome = run(config, days=days, tell=tell, reprice=reprice)
+    settings = load_settings(config)
     warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
     print_status(warehouse)
     print(f"report: {report_path(warehouse)}")

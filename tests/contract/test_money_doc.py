@@ -29,7 +29,7 @@ def test_what_the_page_types_prints_what_it_shows(
 
 
 def test_the_page_shows_every_command_of_money() -> None:
-    assert {shlex.split(step.command)[1] for step in steps(PAGE)} == {"whatif", "waterfall", "profit"}
+    assert {shlex.split(step.command)[1] for step in steps(PAGE)} == {"status", "whatif", "waterfall", "profit"}
 
 
 def test_the_configuration_shown_is_accepted(tmp_path: Path) -> None:
