@@ -42,10 +42,14 @@ class Bathtub:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """One deployment: the verdict, its newest curve (a row of `throughput_curve`), the law, the bathtub, the hours."""
+    """One deployment: the verdict, its newest curve (a row of `throughput_curve`), the law, the bathtub, the hours.
+
+    moments: of its last 24 hours of traffic; None where these report no cached tokens.
+    """
 
     deployment: str
     verdict: Verdict
+    moments: service_time.TrafficMoments | None
     curve: dict[str, Any] | None
     law: service_time.ServiceTime | None
     draws: NDArray[np.float64]
@@ -88,7 +92,8 @@ def _overview(
     if curve is not None and law is not None and sold is not None:
         bathtub = trace_bathtub(law, draws, moments_of(traffic), sold, curve["target"])
     verdict = _verdict(traffic, hours, curve, law, draws, sold, bathtub)
-    return Overview(traffic["deployment"], verdict, curve, law, draws, bathtub, hours)
+    moments = moments_of(traffic) if traffic["reported_input_tokens"] else None
+    return Overview(traffic["deployment"], verdict, moments, curve, law, draws, bathtub, hours)
 
 
 def _newest_sale(hours: list[dict[str, Any]]) -> dict[str, Any]:
