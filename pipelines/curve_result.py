@@ -12,7 +12,7 @@ from pipelines.curve_words import doubt, family_words, line_words, priced, tail_
 from pipelines.display import shown
 from pipelines.overview import Overview, overviews
 from pipelines.times import to_day
-from pipelines.verdicts import Curve, closed_forms
+from pipelines.verdicts import closed_forms
 from pipelines.warehouse import Reader
 from pipelines.words import because
 
@@ -100,9 +100,7 @@ def _valley(seen: Overview, price_ratio: float | None) -> dict[str, Any]:
     curve, law = seen.curve, seen.law
     if curve is None or law is None or price_ratio is None:
         return {"has_valley": None, **forms}
-    draws, length = seen.draws, curve["reference_input_tokens"]
-    slope = (curve["a"], curve["a_low"], curve["a_high"])
-    forms = closed_forms(Curve(curve["target"], length, *slope, law, draws, True, ()), price_ratio)
+    forms = closed_forms(curve["a"], law, curve["reference_input_tokens"], price_ratio)
     return {"has_valley": forms["floor_hit_rate"] is not None, **forms}
 
 

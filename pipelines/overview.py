@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import revenue, service_time
-from models.bathtub import valley_of_mix
+from models.bathtub import trace, valley_of_mix
 from models.curve_fit import Target
 from models.uncertainty import index_interval
 from pipelines.times import to_hour
@@ -124,17 +124,12 @@ def trace_bathtub(
     draws: NDArray[np.float64],
     moments: service_time.TrafficMoments,
     sold: revenue.Revenue,
-    target: Target = "busy_s",
+    target: Target,
 ) -> Bathtub:
     """Return the bathtub of this very traffic: exact on its second moments, not a curve at its mean."""
-    x = moments.cached_tokens / moments.input_tokens
-    shares = [(to - x) / (1 - x) if to >= x and x < 1 else (to - x) / x for to in BATHTUB_GRID]
-    moved = [(service_time.shift_misses_to_hits(moments, share), sold.shift_misses_to_hits(share)) for share in shares]
-    index = np.array([revenue.revenue_index(law, *there) for there in moved])
-    bounds = np.array([
-        index_interval(value, revenue.revenue_index_draws(draws, *there), target)
-        for value, there in zip(index, moved, strict=True)
-    ])  # fmt: skip
+    index, *drawn = trace(np.vstack([law.as_array(), draws]), moments, sold.earnings, BATHTUB_GRID)
+    scatter = np.reshape(drawn, (-1, len(index))).T
+    bounds = np.array([index_interval(*there, target) for there in zip(index, scatter, strict=True)])
     return Bathtub(BATHTUB_GRID, index, bounds[:, 0], bounds[:, 1])
 
 
