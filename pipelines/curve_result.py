@@ -8,6 +8,7 @@ the verdict on its traffic (`overview`), phrases that a benchmark shares (`curve
 from typing import Any
 
 from models.chunks import CHUNK_TOKENS
+from pipelines import reason_codes
 from pipelines.curve_words import doubt, family_words, line_words, priced, tail_cost_words, tail_words
 from pipelines.display import shown
 from pipelines.overview import Overview, overviews
@@ -50,11 +51,11 @@ def curve_fields(reader: Reader, deployment: str, price_ratio: float | None) -> 
         "currency": seen.verdict.currency,
         "lengths": _of(reader.rows("report/newest_lengths"), deployment),
         "others": [
-            {name: row[name] for name in _OTHER} | {"reasons": _codes(row["reasons"])}
+            {name: row[name] for name in _OTHER} | {"reasons": list(reason_codes.listed(row["reasons"]))}
             for row in _of(reader.rows("report/other_curves"), deployment)
         ],
         "trustworthy": curve["trustworthy"],
-        "reasons": _codes(curve["reasons"]),
+        "reasons": list(reason_codes.listed(curve["reasons"])),
         "price_ratio": ratio,
         **_valley(seen, ratio),
     }
@@ -88,10 +89,6 @@ def _of(rows: list[dict[str, Any]], deployment: str) -> list[dict[str, Any]]:
         for row in rows
         if row["deployment"] == deployment
     ]
-
-
-def _codes(reasons: str) -> list[str]:
-    return [code for code in reasons.split(",") if code]
 
 
 def _valley(seen: Overview, price_ratio: float | None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from models import revenue, service_time
 from models.bathtub import trace, valley_of_mix
 from models.curve_fit import Target
 from models.uncertainty import index_interval
+from pipelines import reason_codes
 from pipelines.times import to_hour
 from pipelines.verdict import Verdict
 from pipelines.verdicts import moments_of, revenue_of
@@ -144,7 +145,7 @@ def _verdict(
 ) -> Verdict:
     last = hours[-1] if hours else {}
     sale = _newest_sale(hours) if hours else {}
-    codes = [code for code in (last.get("reasons") or "").split(",") if code]
+    codes = list(reason_codes.listed(last.get("reasons") or ""))
     is_decided = last.get("state") not in (None, "unknown")
     if last.get("is_held") and is_decided:
         codes = [f"{HELD}:{code}" for code in codes] or [HELD]

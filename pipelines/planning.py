@@ -18,6 +18,7 @@ from models.design import benchmark_sizes
 from models.knowledge import learned, of_curve, of_nothing
 from models.length_sweep import MAX_POINTS
 from models.plan import MeasurementPlan, plan_measurements
+from pipelines import reason_codes
 from pipelines.display import shown
 from pipelines.errors import UsageError
 from pipelines.overview import overviews
@@ -117,7 +118,7 @@ def _requests_and_noise(residual_scale: float | None) -> tuple[int, float]:
 def _reasons(curve: dict[str, Any] | None) -> tuple[str, ...]:
     if curve is None:
         return ("no_curve",)
-    return () if curve["trustworthy"] else tuple(filter(None, curve["reasons"].split(",")))
+    return () if curve["trustworthy"] else reason_codes.listed(curve["reasons"])
 
 
 def _points(benchmark: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:

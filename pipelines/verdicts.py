@@ -17,6 +17,7 @@ from models import revenue, service_time, valley
 from models.curve_fit import Target
 from models.uncertainty import index_interval, probability_below_one
 from models.valley_interval import valley_interval
+from pipelines import reason_codes
 from pipelines.alerts.state import regime_of
 from pipelines.prices.hours import PricedHour, price_hours
 from pipelines.prices.memory import day_prices, remember
@@ -131,7 +132,7 @@ def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
             draws=np.array(draws.get(row["deployment"], [])).reshape(-1, 4),
             first_hour=row["window_from_hour"],
             is_trustworthy=row["trustworthy"],
-            reasons=tuple(filter(None, row["reasons"].split(","))),
+            reasons=reason_codes.listed(row["reasons"]),
         )
         for row in writer.rows("valley/curves", day_index=day_index)
     }
@@ -156,7 +157,7 @@ def _observe_hour(
             row["p_in_valley"] = None
         if row["floor_hit_rate"] is not None and row["exit_hit_rate"] is None:
             reasons.append("no_exit")
-    row["reasons"] = ",".join(dict.fromkeys(reasons))
+    row["reasons"] = reason_codes.joined(reasons)
     return row
 
 
