@@ -9,7 +9,16 @@ from typing import Any
 
 from models.chunks import CHUNK_TOKENS
 from pipelines import reason_codes
-from pipelines.curve_words import doubt, family_words, line_words, priced, tail_cost_words, tail_words
+from pipelines.curve_words import (
+    doubt,
+    family_words,
+    line_sentences,
+    line_words,
+    priced,
+    slope_words,
+    tail_cost_words,
+    tail_words,
+)
 from pipelines.display import shown
 from pipelines.overview import Overview, overviews
 from pipelines.times import to_day
@@ -71,8 +80,7 @@ def curve_sentences(found: dict[str, Any]) -> list[str]:
         f"{name}, curve of {found['day_utc']}: {size}, {found['n_minutes']} rows",
         f"estimator {found['estimator']} of {found['target']}",
         *(f"          {_other_words(other)}" for other in found["others"]),
-        f"tps0      {found['tps0']:.0f} tokens/s (90 % {found['tps0_low']:.0f} to {found['tps0_high']:.0f})",
-        f"a         {found['a']:.3f} (90 % {found['a_low']:.3f} to {found['a_high']:.3f})",
+        *line_sentences(found),
         f"residual  {found['residual_scale']:.1%}",
         f"family    {family_words(found['family'], found['family_errors'], left_out='hours')}",
         f"line      {line_words(found['line_good_until_hit_rate'])}",
@@ -102,9 +110,8 @@ def _valley(seen: Overview, price_ratio: float | None) -> dict[str, Any]:
 
 
 def _other_words(other: dict[str, Any]) -> str:
-    interval = "" if other["a_low"] is None else f" (90 % {other['a_low']:.3f} to {other['a_high']:.3f})"
     doubts = f", not to be trusted, {because(other['reasons'])}" if other["reasons"] else ""
-    return f"{other['estimator']} of {other['target']} says a {other['a']:.3f}{interval}{doubts}"
+    return f"{other['estimator']} of {other['target']} says a {slope_words(other)}{doubts}"
 
 
 def _chunk_words(found: dict[str, Any]) -> str:
@@ -125,7 +132,7 @@ def _length_words(row: dict[str, Any]) -> str:
     said = f"up to {row['high_input_tokens']} tokens: "
     if row["a"] is None:
         return f"{said}no curve"
-    said += f"tps0 {row['tps0']:.0f} tokens/s, a {row['a']:.3f} (90 % {row['a_low']:.3f} to {row['a_high']:.3f})"
+    said += f"tps0 {row['tps0']:.0f} tokens/s, a {slope_words(row)}"
     if row["agrees"] is None:
         return f"{said}; too little of its own to check it"
     own = f"its own busy periods say a {row['own_a']:.3f}"

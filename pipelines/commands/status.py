@@ -10,7 +10,7 @@ from pipelines import words
 from pipelines.commands.options import add_config, add_json
 from pipelines.commands.output import tell, write_json, write_table
 from pipelines.contracts import warnings
-from pipelines.display import money, utc_time
+from pipelines.display import interval, money, utc_time
 from pipelines.overview import Overview, overviews
 from pipelines.settings import load_settings
 from pipelines.verdict import Verdict
@@ -61,7 +61,7 @@ def _row(seen: Overview) -> tuple[str, ...]:
         "?" if verdict.last_hour is None else utc_time(verdict.last_hour),
         _known(verdict.hit_rate, "{:.3f}"),
         _known(verdict.revenue_index, "{:.3f}"),
-        f"{verdict.index_low:.3f}–{verdict.index_high:.3f}" if verdict.index_low is not None else "?",
+        interval(verdict.index_low, verdict.index_high) if verdict.index_low is not None else "?",
         state,
         _money(verdict),
         note,
