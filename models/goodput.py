@@ -1,4 +1,5 @@
-"""Revenue that counts only where the service was good: requests within a stated time to first token and per token.
+"""Revenue that counts only where the service was good: requests within a stated time to first token, per token
+or end to end.
 
 Belongs here: the gate, and what stays outside it. Does not belong here: what busy time costs (`service_time`).
 
@@ -22,17 +23,18 @@ from models.domain import Array, require
 class Objective:
     """Longest times that still earn, both inclusive; None = not asked for, one at least is.
 
-    ttft_s: time to first token [s]. tpot_s: time per output token after the first [s].
+    ttft_s: time to first token [s]. tpot_s: time per output token after the first [s]. e2e_s: end to end [s].
     """
 
     ttft_s: float | None = None
     tpot_s: float | None = None
+    e2e_s: float | None = None
 
     def __post_init__(self) -> None:
-        require(
-            self.ttft_s is not None or self.tpot_s is not None, "objective", "without times", rule="one time at least"
-        )
-        for name, value in (("ttft_s", self.ttft_s), ("tpot_s", self.tpot_s)):
+        times = {"ttft_s": self.ttft_s, "tpot_s": self.tpot_s, "e2e_s": self.e2e_s}
+        is_given = any(value is not None for value in times.values())
+        require(is_given, "objective", "without times", rule="one time at least")
+        for name, value in times.items():
             require(value is None or (isfinite(value) and value > 0), name, value, rule="finite and > 0 s")
 
 
@@ -51,17 +53,19 @@ class Goodput:
         return self.earned / known if known > 0 else None
 
 
-def gate(revenue: Array, objective: Objective, *, ttft_s: Array, tpot_s: Array) -> Goodput:
+def gate(revenue: Array, objective: Objective, *, ttft_s: Array, tpot_s: Array, e2e_s: Array | None = None) -> Goodput:
     """Sort revenue by whether its request met the objective.
 
-    revenue: of each request, >= 0. ttft_s, tpot_s: its times [s], NaN = not known; all of shape (n,). A request known
-    to miss one time misses, whatever the other; a time that is asked for and not known leaves it unknown, never good.
+    revenue: of each request, >= 0. ttft_s, tpot_s, e2e_s: its times [s], NaN = not known, as is an e2e_s not given; all
+    of shape (n,). A request known to miss one time misses, whatever the others; a time that is asked for and not known
+    leaves it unknown, never good.
     A request of a single output token has no time per token: give 0.
     """
     require(revenue >= 0, "revenue", revenue, rule=">= 0")
     is_missed = np.zeros(revenue.shape, dtype=bool)
     is_unknown = np.zeros(revenue.shape, dtype=bool)
-    for limit, times in ((objective.ttft_s, ttft_s), (objective.tpot_s, tpot_s)):
+    ends = np.full(revenue.shape, np.nan) if e2e_s is None else e2e_s
+    for limit, times in ((objective.ttft_s, ttft_s), (objective.tpot_s, tpot_s), (objective.e2e_s, ends)):
         if limit is not None:
             is_missed |= times > limit
             is_unknown |= np.isnan(times)

@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from models.domain import Array, require
-from models.operating_point import OperatingPoint
-from models.service_time import busy_s, busy_without_cache_s
+from models.revenue import Revenue
+from models.service_time import TrafficMoments
 
 Scope: TypeAlias = Literal["input", "full"]
 """input: prompt tokens alone. full: output tokens and billed cache writes too."""
@@ -119,20 +119,41 @@ def profit_of(
     return Profit(revenue_of(tokens, prices, scope), cost.of(n_instances))
 
 
-def full_index(
-    point: OperatingPoint, *, output_revenue: float, cache_write_revenue: float = 0.0, decode_s: float = 0.0
-) -> float:
-    """The revenue index in the full scope: output is sold and decoded with and without a cache, writes only with one.
+@dataclass(frozen=True, slots=True)
+class BeyondInput:
+    """What the full scope adds to the prompts of a group: money in their currency, seconds of the same instances.
 
-        (prompt + output + write revenue) / (busy + decode time)
-        over (prompt revenue without a cache + output revenue) / (busy time without a cache + decode time)
+    output_revenue: earned with and without a cache. cache_write_revenue: with one alone. decode_s: seconds the same
+    instances decode beside prefilling, whatever the hits; 0 where they do not, or other machines decode. With these
 
-    decode_s: seconds the same instances decode beside prefilling; 0 where they do not, or other machines decode.
+        index = (prompt + output + write revenue) / (busy + decode time)
+                over (prompt revenue without a cache + output revenue) / (busy time without a cache + decode time)
+
+    is the index of prompts alone, at other sums: output sells at one price whether its prompt hits or not, writes come
+    and go with the hits, and decoding is a fixed cost of the requests. So everything that follows from revenue and law
+    (floor, exit, slope, levers) holds in the full scope as well.
     """
-    for name, value in (("output_revenue", output_revenue), ("cache_write_revenue", cache_write_revenue)):
-        require(isfinite(value) and value >= 0, name, value, rule="finite and >= 0")
-    require(isfinite(decode_s) and decode_s >= 0, "decode_s", decode_s, rule="finite and >= 0 s")
-    without = point.input_per_mtok * point.moments.input_tokens / TOKENS_PER_PRICE + output_revenue
-    earned = point.revenue + output_revenue + cache_write_revenue
-    busy = busy_s(point.law, point.moments) + decode_s
-    return earned / busy * (busy_without_cache_s(point.law, point.moments) + decode_s) / without
+
+    output_revenue: float
+    cache_write_revenue: float = 0.0
+    decode_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("output_revenue", "cache_write_revenue", "decode_s"):
+            value = getattr(self, name)
+            require(isfinite(value) and value >= 0, name, value, rule="finite and >= 0")
+
+    def revenue(self, prompts: Revenue) -> Revenue:
+        """Return the sums of money of the full scope."""
+        return Revenue(
+            miss=prompts.miss + self.output_revenue,
+            cached=prompts.cached + self.cache_write_revenue,
+            cached_at_miss_price=prompts.cached_at_miss_price,
+            miss_at_cached_price=prompts.miss_at_cached_price + self.output_revenue,
+        )
+
+    def coefficients(self, coefficients: Array, moments: TrafficMoments) -> Array:
+        """Return laws of prefill, shape (..., 4), columns f, c, q, k, as laws of this traffic's prefill and decode."""
+        require(moments.n_requests > 0, "n_requests", moments.n_requests, rule="> 0; empty traffic decodes nothing")
+        both: Array = coefficients + np.array([self.decode_s / moments.n_requests, 0.0, 0.0, 0.0])
+        return both

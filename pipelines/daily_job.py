@@ -84,7 +84,7 @@ def run(
 
 def _tell_changes(changed: Changed, tell: Callable[[str], None]) -> None:
     if changed.policy:
-        tell("policy changed: every judged day is judged again")
+        tell("policy, costs or objectives changed: every judged day is judged again")
     elif changed.judged_again:
         tell(f"prices changed: {_days_text(changed.judged_again)} had none for all traffic and is judged again")
     if changed.kept:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from models import revenue, service_time
 from models.bathtub import trace, valley_of_mix
 from models.curve_fit import Target
+from models.profit import BeyondInput
 from models.uncertainty import index_interval
 from pipelines import reason_codes
 from pipelines.times import to_hour
@@ -89,10 +90,15 @@ def _overview(
     if curve is not None and curve["trustworthy"]:
         law = service_time.ServiceTime(curve["f"], curve["c"], curve["q"], curve["k"])
     sold = _sold(traffic, hours) if hours else None
+    ratio = None if sold is None else sold.price_ratio
+    counted = (sold, law, draws)
+    if hours and hours[-1]["revenue_scope"] == "full":
+        counted = _full_scope(traffic, hours, law, draws)
+    sold, counted_law, counted_draws = counted
     bathtub = None
-    if curve is not None and law is not None and sold is not None:
-        bathtub = trace_bathtub(law, draws, moments_of(traffic), sold, curve["target"])
-    verdict = _verdict(traffic, hours, curve, law, draws, sold, bathtub)
+    if curve is not None and counted_law is not None and sold is not None:
+        bathtub = trace_bathtub(counted_law, counted_draws, moments_of(traffic), sold, curve["target"])
+    verdict = _verdict(traffic, hours, curve, counted_law, counted_draws, sold, ratio, bathtub)
     moments = moments_of(traffic) if traffic["reported_input_tokens"] else None
     return Overview(traffic["deployment"], verdict, moments, curve, law, draws, bathtub, hours)
 
@@ -120,6 +126,25 @@ def _sold(traffic: dict[str, Any], hours: list[dict[str, Any]]) -> revenue.Reven
     return revenue_of(hours)
 
 
+def _full_scope(
+    traffic: dict[str, Any],
+    hours: list[dict[str, Any]],
+    law: service_time.ServiceTime | None,
+    draws: NDArray[np.float64],
+) -> tuple[revenue.Revenue | None, service_time.ServiceTime | None, NDArray[np.float64]]:
+    """Return revenue and law with what the full scope adds; no revenue where an hour's is not known in one currency."""
+    selling = [hour for hour in hours if hour["hit_rate"] is not None]
+    is_known = all(hour["output_revenue"] is not None for hour in selling)
+    if law is None or not selling or not is_known or len({hour["currency"] for hour in selling}) > 1:
+        return None, law, draws
+    beyond = BeyondInput(
+        *(math.fsum(hour[name] or 0.0 for hour in selling) for name in BeyondInput.__dataclass_fields__)
+    )
+    moments = moments_of(traffic)
+    both = service_time.ServiceTime(*beyond.coefficients(law.as_array(), moments))
+    return beyond.revenue(revenue_of(selling)), both, beyond.coefficients(draws, moments)
+
+
 def trace_bathtub(
     law: service_time.ServiceTime,
     draws: NDArray[np.float64],
@@ -141,6 +166,7 @@ def _verdict(
     law: service_time.ServiceTime | None,
     draws: NDArray[np.float64],
     sold: revenue.Revenue | None,
+    price_ratio: float | None,
     bathtub: Bathtub | None,
 ) -> Verdict:
     last = hours[-1] if hours else {}
@@ -154,6 +180,8 @@ def _verdict(
         "hit_rate": traffic["cached_tokens"] / traffic["reported_input_tokens"]
         if traffic["reported_input_tokens"]
         else None,
+        "mean_request_hit_rate": traffic["mean_request_hit_rate"],
+        "busy_hit_rate": traffic["busy_hit_rate"],
         "coverage": traffic["n_reported"] / traffic["n_requests"] if traffic["n_requests"] else None,
         "n_requests": traffic["n_requests"],
         "n_failed": traffic["n_failed"],
@@ -168,7 +196,7 @@ def _verdict(
         known |= {"estimator": curve["estimator"], "target": curve["target"], "chunk_tokens": curve["chunk_tokens"]}
         known["tail_chunk_s_per_day"] = curve["tail_chunk_s_per_day"]
     if curve is not None and law is not None and sold is not None and bathtub is not None:
-        known["price_ratio"] = sold.price_ratio
+        known["price_ratio"] = price_ratio
         known |= _worth(law, draws, moments_of(traffic), sold, curve["target"])
         valley = valley_of_mix(law, moments_of(traffic), sold.earnings)
         known |= asdict(valley) if valley is not None else {}
@@ -237,7 +265,9 @@ def _lever(
     if known["revenue_index"] >= 1 or moments.cached_tokens == 0:
         return None
     busy_share_left = service_time.busy_s(law, moments) / service_time.busy_without_cache_s(law, moments)
-    break_even = (sold.without_cache * busy_share_left - sold.miss) / sold.cached_at_miss_price
+    # Cached tokens have to bring in what is missing; where output is counted, it is part of what is there.
+    missing = sold.without_cache * busy_share_left - sold.earned
+    break_even = known["price_ratio"] + missing / sold.cached_at_miss_price
     price = f"sell cached tokens at {break_even:.1%} of a computed one instead of {known['price_ratio']:.1%}"
     if known["exit_hit_rate"] is None:
         return price

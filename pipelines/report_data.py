@@ -17,6 +17,7 @@ from pipelines import reason_codes
 from pipelines.contracts import warnings
 from pipelines.faults import reach
 from pipelines.overview import Overview, overviews
+from pipelines.profit_result import profits
 from pipelines.report import render_report, write_report
 from pipelines.report_input import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, OtherCurve, Report
 from pipelines.report_shapes import curve_shapes
@@ -65,6 +66,7 @@ def _report(reader: Reader, now: datetime) -> Report:
     others = _by_deployment(reader.rows("report/other_curves"))
     families = _by_deployment(reader.rows("report/newest_families"))
     lengths = _by_deployment(reader.rows("report/newest_lengths"))
+    money = {of.deployment: of for of in profits(reader)}
     covered = reader.rows("report/covered")[0]
     return Report(
         generated_at=now,
@@ -83,6 +85,7 @@ def _report(reader: Reader, now: datetime) -> Report:
                     lengths.get(seen.deployment, []),
                 ),
                 bathtub=_bathtub(seen),
+                profit=money.get(seen.deployment),
             )
             for seen in overviews(reader)
         ),

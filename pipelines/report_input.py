@@ -7,6 +7,7 @@ Belongs here: frozen values with their units; None is "not known", never 0.  Doe
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from pipelines.profit_result import ProfitAndLoss
 from pipelines.verdict import Verdict
 
 
@@ -145,6 +146,7 @@ class DeploymentReport:
     heat: tuple[HeatCell, ...] = ()
     curve: CurveView | None = None
     bathtub: BathtubView | None = None
+    profit: ProfitAndLoss | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

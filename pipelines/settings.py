@@ -14,9 +14,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from pipelines.costs import Costs, CostSettings, costs_of
 from pipelines.errors import UsageError
 from pipelines.formats import formats
 from pipelines.object_url import is_url, read_url
+from pipelines.objectives import Objectives, ObjectiveSettings, objectives_of
 from pipelines.prices.book import PriceBook
 from pipelines.prices.file import read_price_file
 from pipelines.prices.known import KnownPrices
@@ -123,6 +125,8 @@ class PolicySettings(Section):
     version: Annotated[int, Field(ge=1)] = 1
     """Part of every episode's key: raise it when a changed threshold should open new episodes."""
     capacity: Literal["elastic", "fixed"] = "elastic"
+    revenue_scope: Literal["input", "full"] = "input"
+    """What the index and what is lost count: prompt tokens, or output tokens, cache writes and decoding too."""
     enter_probability: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     leave_probability: Annotated[float, Field(ge=0, le=0.5)] = 0.5
     enter_hours: Annotated[int, Field(ge=1, le=48)] = 2
@@ -144,6 +148,8 @@ class Settings(Section):
     sources: tuple[SourceSettings, ...] = ()
     prices: tuple[PriceSettings, ...] = ()
     price_book: PriceBookSettings = PriceBookSettings()
+    costs: tuple[CostSettings, ...] = ()
+    objectives: tuple[ObjectiveSettings, ...] = ()
     policy: PolicySettings = PolicySettings()
 
     @property
@@ -158,6 +164,21 @@ class Settings(Section):
         if self.price_book.path is not None:
             rows += read_price_file(self.folder / self.price_book.path, self.price_book.path)
         return PriceBook(rows, None if self.price_book.known_models is None else KnownPrices())
+
+    @cached_property
+    def cost_rows(self) -> Costs:
+        """All costs of instances; raises UsageError where rows contradict."""
+        return costs_of(self.costs)
+
+    @cached_property
+    def objective_rows(self) -> Objectives:
+        """All objectives; raises UsageError where rows contradict."""
+        return objectives_of(self.objectives)
+
+    @property
+    def judged_by(self) -> tuple[object, ...]:
+        """What every judged day follows from besides its requests and prices."""
+        return self.policy, self.costs, self.objectives
 
 
 def load_settings(path: Path) -> Settings:
@@ -189,7 +210,7 @@ def load_settings(path: Path) -> Settings:
         faults = "\n".join(f"  {_fault(fault)}" for fault in error.errors())
         raise UsageError(f"{path} cannot be used:\n{faults}") from None
     try:
-        _ = settings.book
+        _ = settings.book, settings.cost_rows, settings.objective_rows
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     return settings
@@ -211,7 +232,7 @@ def _fault(fault: Any) -> str:
     place = ".".join(str(part + 1) if isinstance(part, int) else part for part in fault["loc"])
     if fault["type"] in ("tuple_type", "model_type", "dict_type"):
         section = str(fault["loc"][0])
-        brackets = "[[{}]]" if section in ("sources", "prices") else "[{}]"
+        brackets = "[[{}]]" if section in ("sources", "prices", "costs", "objectives") else "[{}]"
         written = "[sources.columns]" if place.endswith(".columns") else brackets.format(section)
         return f"{place}: must be a section, written {written}"
     known = _known_keys(fault["loc"][:-1]) if fault["type"] == "extra_forbidden" else ()
@@ -222,6 +243,7 @@ def _known_keys(section: tuple[Any, ...]) -> list[str]:
     models: dict[tuple[str, ...], type[Section]] = {
         (): Settings, ("warehouse",): WarehouseSettings, ("policy",): PolicySettings,
         ("sources",): SourceSettings, ("prices",): PriceSettings, ("price_book",): PriceBookSettings,
+        ("costs",): CostSettings, ("objectives",): ObjectiveSettings,
     }  # fmt: skip
     model = models[tuple(part for part in section if isinstance(part, str))]
     return [name for name in model.model_fields if name != "folder"]

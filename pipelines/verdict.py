@@ -13,7 +13,8 @@ class Verdict:
     """
     What is known about a deployment over the covered days; None is "not known", never 0.
 
-    Hit rates, shares and ratios are dimensionless, in [0, 1]; `revenue_index` and its interval are 1 where a busy
+    Hit rates, shares and ratios are dimensionless, in [0, 1]; `hit_rate` is weighted by tokens, `mean_request_hit_rate`
+    by requests, `busy_hit_rate` by the busy time that they took; `revenue_index` and its interval are 1 where a busy
     second earns as much as without a cache; `floor_depth` is 1 − index at the floor; prices are in `currency` per
     million tokens, those of the newest hour that sold tokens: `n_prices` of them, and where these are several none is
     named; `price_ratio` is of the last 24 hours, weighted by revenue; `lost_24h` is in `currency`, of the last 24 hours
@@ -27,6 +28,8 @@ class Verdict:
 
     state: str | None = None
     hit_rate: float | None = None
+    mean_request_hit_rate: float | None = None
+    busy_hit_rate: float | None = None
     revenue_index: float | None = None
     index_low: float | None = None
     index_high: float | None = None

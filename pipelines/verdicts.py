@@ -1,31 +1,29 @@
 """The verdict per deployment and hour: curve × traffic × price → revenue index, its interval, the closed forms, money.
 
-Belongs here: putting one hour's observation together and storing it. Does not belong here: formulas (`models/`), the
-state machine (`alerts/state.py`), reading or writing SQL text.
+Belongs here: putting one hour's observation together. Does not belong here: formulas (`models/`), a day's hours and
+storing them (`judged_day`), the state machine (`alerts/state.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from models import revenue, service_time, valley
+from models.bathtub import valley_of_mix
 from models.curve_fit import Target
+from models.profit import BeyondInput
 from models.uncertainty import index_interval, probability_below_one
 from models.valley_interval import valley_interval
 from pipelines import reason_codes
 from pipelines.alerts.state import regime_of
-from pipelines.prices.hours import PricedHour, price_hours
-from pipelines.prices.memory import day_prices, remember
-from pipelines.settings import PolicySettings, Settings
-from pipelines.times import HOURS_PER_DAY
-from pipelines.warehouse import Writer
+from pipelines.decoding import busy_share
+from pipelines.prices.hours import PricedHour
+from pipelines.settings import PolicySettings
 
-SECONDS_PER_HOUR = 3600.0
 UNKNOWN_UNTIL_PRICED = (
     "price_ratio",
     "input_per_mtok",
@@ -35,6 +33,9 @@ UNKNOWN_UNTIL_PRICED = (
     "cached_revenue",
     "cached_at_miss_price",
     "miss_at_cached_price",
+    "output_revenue",
+    "cache_write_revenue",
+    "decode_s",
     "price_hash",
     "revenue_index",
     "index_low",
@@ -77,26 +78,6 @@ class Curve:
     first_hour: int = 0
 
 
-def observe_day(writer: Writer, day_index: int, settings: Settings, now: datetime) -> int:
-    """Replace the day's observations (states are set by `alerts.record`); return the number of hours."""
-    hours = {
-        "first_hour": day_index * HOURS_PER_DAY,
-        "last_hour": day_index * HOURS_PER_DAY + HOURS_PER_DAY - 1,
-    }
-    curves = _curves(writer, day_index)
-    traffic = writer.rows("valley/traffic", **hours)
-    prices = day_prices(writer, day_index, settings.book, [(row["deployment"], row["hour_index"]) for row in traffic])
-    priced = price_hours(writer, day_index, prices, traffic)
-    rows = [
-        _observe_hour(row, curves.get(row["deployment"]), priced[row["deployment"], row["hour_index"]], settings.policy)
-        for row in traffic
-    ]
-    writer.run("valley/clear_status", **hours)
-    writer.insert_rows("mart.valley_status", rows)
-    remember(writer, day_index, prices, [row["price_hash"] for row in rows if row["price_hash"] is not None], now)
-    return len(rows)
-
-
 def revenue_of(hours: Iterable[dict[str, Any]]) -> revenue.Revenue:
     """Return what hours of one currency earned, from their sums of money; every one of them priced."""
     names = ("miss_revenue", "cached_revenue", "cached_at_miss_price", "miss_at_cached_price")
@@ -117,42 +98,34 @@ def moments_of(traffic: dict[str, Any]) -> service_time.TrafficMoments:
     )
 
 
-def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
-    draws: dict[str, list[tuple[float, ...]]] = {}
-    for row in writer.rows("valley/draws", day_index=day_index):
-        draws.setdefault(row["deployment"], []).append((row["f"], row["c"], row["q"], row["k"]))
-    return {
-        row["deployment"]: Curve(
-            target=row["target"],
-            reference_input_tokens=row["reference_input_tokens"],
-            a=row["a"],
-            a_low=row["a_low"],
-            a_high=row["a_high"],
-            law=None if row["f"] is None else service_time.ServiceTime(row["f"], row["c"], row["q"], row["k"]),
-            draws=np.array(draws.get(row["deployment"], [])).reshape(-1, 4),
-            first_hour=row["window_from_hour"],
-            is_trustworthy=row["trustworthy"],
-            reasons=reason_codes.listed(row["reasons"]),
-        )
-        for row in writer.rows("valley/curves", day_index=day_index)
-    }
-
-
-def _observe_hour(
-    traffic: dict[str, Any], curve: Curve | None, priced: PricedHour, policy: PolicySettings
+def observe_hour(
+    traffic: dict[str, Any],
+    curve: Curve | None,
+    priced: PricedHour,
+    beyond: BeyondInput | str | None,
+    policy: PolicySettings,
 ) -> dict[str, Any]:
+    """Return the hour's row of `valley_status`.
+
+    beyond: what is counted beside prompts, or why it is not known; None where nothing else is.
+    """
     row = _blank(traffic, policy) | priced.columns()
     reasons = _traffic_reasons(traffic, policy)
     if priced.reason is not None:
         reasons.append(priced.reason)
+    if priced.revenue is not None and isinstance(beyond, str):
+        reasons.append(beyond)
     if curve is None or curve.law is None or not curve.is_trustworthy:
         reasons += curve.reasons if curve and curve.reasons else ["no_curve"]
     elif traffic["hour_index"] < curve.first_hour:
         reasons.append("before_change")
-    elif priced.revenue is not None:
-        row |= _index(traffic, curve, priced.revenue)
-        row |= closed_forms(curve.a, curve.law, curve.reference_input_tokens, row["price_ratio"])
-        row |= _valley_bounds(curve, row["price_ratio"], has_exit=row["exit_hit_rate"] is not None)
+    elif priced.revenue is not None and not isinstance(beyond, str):
+        if beyond is not None:
+            row |= asdict(beyond) | _full_scope(traffic, curve, priced.revenue, beyond)
+        else:
+            row |= _index(traffic, curve, priced.revenue)
+            row |= closed_forms(curve.a, curve.law, curve.reference_input_tokens, row["price_ratio"])
+            row |= _valley_bounds(curve, row["price_ratio"], has_exit=row["exit_hit_rate"] is not None)
         if reasons:
             row["p_in_valley"] = None
         if row["floor_hit_rate"] is not None and row["exit_hit_rate"] is None:
@@ -161,19 +134,41 @@ def _observe_hour(
     return row
 
 
+def _full_scope(traffic: dict[str, Any], curve: Curve, prompts: revenue.Revenue, beyond: BeyondInput) -> dict[str, Any]:
+    """Return the hour's index and valley with all that is sold and decoded; these are exact on its own mix."""
+    assert curve.law is not None
+    moments, sold = moments_of(traffic), beyond.revenue(prompts)
+    law = service_time.ServiceTime(*beyond.coefficients(curve.law.as_array(), moments))
+    both = replace(curve, law=law, draws=beyond.coefficients(curve.draws, moments))
+    found = valley_of_mix(law, moments, sold.earnings)
+    forms = dict.fromkeys(("floor_hit_rate", "exit_hit_rate", "floor_depth")) if found is None else asdict(found)
+    return _index(traffic, both, sold) | forms
+
+
+def saved_busy_s(traffic: dict[str, Any], curve: Curve | None) -> float | None:
+    """Return the busy seconds that computing the cached tokens would have taken; None without a trusted curve."""
+    if curve is None or curve.law is None or not curve.is_trustworthy:
+        return None
+    if traffic["hour_index"] < curve.first_hour or not traffic["reported_input_tokens"]:
+        return None
+    moments = moments_of(traffic)
+    return service_time.busy_without_cache_s(curve.law, moments) - service_time.busy_s(curve.law, moments)
+
+
 def _blank(traffic: dict[str, Any], policy: PolicySettings) -> dict[str, Any]:
     """Return the hour's row with everything unknown but what the traffic itself says."""
     reported = traffic["reported_input_tokens"]
-    busy_share = None
-    if traffic["busy_us"] is not None:
-        busy_share = traffic["busy_us"] / 1e6 / (SECONDS_PER_HOUR * traffic["n_instances"])
+    busy = busy_share(traffic)
     unknown: dict[str, Any] = dict.fromkeys(UNKNOWN_UNTIL_PRICED)
     return unknown | {
         "deployment": traffic["deployment"],
         "hour_index": traffic["hour_index"],
         "hit_rate": traffic["cached_tokens"] / reported if reported else None,
-        "busy_share": busy_share,
-        "regime": regime_of(busy_share, policy),
+        "mean_request_hit_rate": traffic["mean_request_hit_rate"],
+        "busy_hit_rate": traffic["busy_hit_rate"],
+        "revenue_scope": policy.revenue_scope,
+        "busy_share": busy,
+        "regime": regime_of(busy, policy),
         "state": "unknown",
         "is_in_valley": False,
         "is_held": True,

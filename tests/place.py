@@ -62,6 +62,8 @@ VIEWS = (
     "ingest_files",
     "price_book",
     "price_history",
+    "profit_and_loss",
+    "profit_breakdown",
     "quarantine",
     "requests",
     "throughput_curve",

@@ -65,5 +65,5 @@ def _message(episode: dict[str, Any], kind: str) -> str:
         return f"{name} left the valley at {hour_text(episode['left_hour_index'])}"
     return (
         f"{name} entered the valley at {hour_text(episode['entered_hour_index'])}: cache hits cost it up to "
-        f"{episode['peak_depth']:.1%} of its input revenue per busy second so far"
+        f"{episode['peak_depth']:.1%} of its revenue per busy second so far"
     )

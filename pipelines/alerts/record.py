@@ -20,10 +20,10 @@ from pipelines.alerts.episodes import Episode, Hour, episodes_of, replay
 from pipelines.alerts.outbox import write_alerts
 from pipelines.alerts.state import Observation, Standing
 from pipelines.faults import reach
+from pipelines.judged_day import observe_day
 from pipelines.prices.memory import compare_with_published, replace_price_book
 from pipelines.settings import PolicySettings, Settings
 from pipelines.times import HOURS_PER_DAY
-from pipelines.verdicts import observe_day
 from pipelines.warehouse import Writer
 
 HOURS_AT_ONCE = 50_000
@@ -67,7 +67,7 @@ def mark_changed_judgement(writer: Writer, settings: Settings) -> Changed:
 
     A later price never rewrites history: days that were published with a price keep it (`prices.memory`).
     """
-    with_these = {"policy": _digest(settings.policy), "prices": _digest(settings.book.fingerprint)}
+    with_these = {"policy": _digest(settings.judged_by), "prices": _digest(settings.book.fingerprint)}
     before = writer.rows("ops/judged_with")
     if before == [with_these]:
         return Changed()

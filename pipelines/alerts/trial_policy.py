@@ -19,6 +19,7 @@ from pipelines.settings import PolicySettings
 _REFUSED = {
     "version": "it is part of the episodes' keys and decides nothing",
     "window_days": "it decides what curves are fitted on, and a back-test fits none",
+    "revenue_scope": "it decides what the index counts, and a back-test takes the published one",
     "min_coverage": "it decides which curves are trusted, and a back-test fits none",
 }
 
@@ -43,6 +44,12 @@ def tried_policy(present: PolicySettings, changes: Iterable[str]) -> PolicySetti
     except ValidationError as error:
         faults = [f"--policy {fault['loc'][0]}: {fault_text(fault, ())}" for fault in error.errors()]
         raise UsageError("\n".join(faults)) from None
+    is_full = present.revenue_scope == "full"
+    if is_full and policy.capacity_limited_busy_share != present.capacity_limited_busy_share:
+        raise UsageError(
+            '--policy capacity_limited_busy_share cannot be tried with revenue_scope = "full": what decoding takes, '
+            "and so the index, follows from it"
+        )
     if policy.min_requests < present.min_requests:
         raise UsageError(
             f"--policy min_requests={policy.min_requests} cannot be tried: hours below the present "

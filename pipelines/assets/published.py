@@ -12,7 +12,7 @@ from pipelines.resources import Workplace
     group_name="published",
     kinds={"duckdb"},
     pool="duckdb_write",
-    deps=["valley_episodes", "hit_rate_histogram"],
+    deps=["valley_episodes", "profit_and_loss", "hit_rate_histogram"],
 )
 def snapshot(workplace: Workplace) -> dg.MaterializeResult[None]:
     """A copy of all marts that any DuckDB client can open while the job writes."""

@@ -1,4 +1,4 @@
-"""The verdicts and the episodes they add up to."""
+"""The verdicts, the money beside them and the episodes they add up to."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -19,6 +19,14 @@ _STATUS = dg.AssetSpec(
     kinds={"python", "duckdb"},
     partitions_def=DAILY_UTC,
 )
+_PROFIT = dg.AssetSpec(
+    "profit_and_loss",
+    description="Per deployment and hour: what was sold, what the instances cost, what the hits earned or cost.",
+    deps=[_STATUS],
+    group_name="verdict",
+    kinds={"python", "duckdb"},
+    partitions_def=DAILY_UTC,
+)
 _EPISODES = dg.AssetSpec(
     "valley_episodes",
     description="Runs of hours that policy holds a deployment in the valley, with the alerts they call for.",
@@ -29,13 +37,14 @@ _EPISODES = dg.AssetSpec(
 )
 
 
-@dg.multi_asset(specs=[_STATUS, _EPISODES], pool="duckdb_write")
+@dg.multi_asset(specs=[_STATUS, _PROFIT, _EPISODES], pool="duckdb_write")
 def verdicts(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[dg.MaterializeResult[None]]:
-    """Judge the day; status, episodes and alerts change in one commit, hence one step."""
+    """Judge the day; status, money, episodes and alerts change in one commit, hence one step."""
     with workplace.writer() as writer:
         day_index = to_day_index(date.fromisoformat(context.partition_key))
         counts = judge_day(writer, day_index, workplace.settings(), workplace.now())
     yield dg.MaterializeResult(asset_key="valley_status", metadata={"hours": counts["hours"]})
+    yield dg.MaterializeResult(asset_key="profit_and_loss", metadata={"hours": counts["hours"]})
     yield dg.MaterializeResult(
         asset_key="valley_episodes", metadata={"episodes": counts["episodes"], "new_alerts": counts["new_alerts"]}
     )

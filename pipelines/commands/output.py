@@ -25,6 +25,12 @@ def tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def tell_scope(revenue_scope: str) -> None:
+    """Say where figures of prompts alone stand beside a status that counts more."""
+    if revenue_scope == "full":
+        tell("note: these figures are of prompt tokens alone; `status` counts output, cache writes and decoding too")
+
+
 def write_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print an aligned table; numbers to the right; control characters of names shown, not obeyed."""
     cells = [[_text(value) for value in row] for row in rows]

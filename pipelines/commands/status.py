@@ -12,6 +12,7 @@ from pipelines.commands.output import tell, write_json, write_table
 from pipelines.contracts import warnings
 from pipelines.display import interval, money, utc_time
 from pipelines.overview import Overview, overviews
+from pipelines.profit_result import ProfitAndLoss, profits
 from pipelines.settings import load_settings
 from pipelines.verdict import Verdict
 from pipelines.warehouse import Warehouse
@@ -36,16 +37,28 @@ def print_status(warehouse: Warehouse, *, as_json: bool = False) -> None:
     """Print the valley table of the published snapshot."""
     with warehouse.reader() as reader:
         found = overviews(reader)
+        margins = {of.deployment: of for of in profits(reader)}
         warned = warnings(reader)
     for warning in warned:
         tell(f"note: {warning}")
     if as_json:
-        write_json([{"deployment": row.deployment, **asdict(row.verdict)} for row in found])
+        write_json([
+            {"deployment": row.deployment, **asdict(row.verdict), **_margin(margins.get(row.deployment))}
+            for row in found
+        ])  # fmt: skip
         return
     write_table(
         ("deployment", "newest hour UTC", "hit rate", "index", "90 % interval", "state", "hits in 24 h", "lever"),
         [_row(row) for row in found],
     )
+
+
+def _margin(of: ProfitAndLoss | None) -> dict[str, Any]:
+    """Return what revenue left over the cost of instances in the last 24 hours, and of how many of them it is."""
+    return {
+        "margin_per_day": None if of is None else of.sums["margin"],
+        "margin_hours": None if of is None else of.hours["margin"],
+    }
 
 
 def _row(seen: Overview) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from models.waterfall import Period, Waterfall, explain
 from pipelines.commands.options import add_config, add_json, utc_hours
-from pipelines.commands.output import tell, write_json, write_table
+from pipelines.commands.output import tell, tell_scope, write_json, write_table
 from pipelines.display import money, number, share
 from pipelines.errors import CannotTellError, UsageError
 from pipelines.priced_traffic import PricedTraffic, Stretch, last_24_hours, period, priced_traffic
@@ -42,6 +42,7 @@ def execute(options: argparse.Namespace) -> int:
     """Print the parts of the change; they add up to it."""
     before, after = (_stretch(options, text) for text in (options.before, options.after))
     settings = load_settings(options.config)
+    tell_scope(settings.policy.revenue_scope)
     with Warehouse(settings.warehouse_folder).reader() as reader:
         last_24_hours(reader, options.deployment)
         try:

@@ -12,7 +12,7 @@ from models.levers import levers, price_ladder
 from models.what_if import Change, outlook, what_if
 from pipelines import whatif_result as result
 from pipelines.commands.options import add_config, add_json, utc_date
-from pipelines.commands.output import tell, write_json, write_table
+from pipelines.commands.output import tell, tell_scope, write_json, write_table
 from pipelines.errors import CannotTellError, UsageError
 from pipelines.priced_traffic import Situation, Stretch, last_24_hours, situation
 from pipelines.settings import load_settings
@@ -64,6 +64,7 @@ def execute(options: argparse.Namespace) -> int:
     """Print before and after of the change; without one, the ranked levers and a ladder of price ratios."""
     change = _change(options)
     settings = load_settings(options.config)
+    tell_scope(settings.policy.revenue_scope)
     with Warehouse(settings.warehouse_folder).reader() as reader:
         try:
             found = situation(reader, _stretch(reader, options))

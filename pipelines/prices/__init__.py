@@ -4,7 +4,9 @@ rows     the keys of one price row, from the configuration or a CSV
 file     that CSV
 known    rows of the genai-prices package, for deployments named like a model it knows
 globs    which patterns are more specific, which can meet
-book     all rows: contradictions refused, the row of a request found
+precedence  which row of a pattern holds, and refusing rows that contradict each other; of costs and objectives too
+book     all rows: the row of a request found
+sales    what requests bought, by price, model, length and timeliness
 lists    an hour's prices as a list that names and hashes itself
 memory   the price lists of published results, which later rows never rewrite
 """

@@ -1,29 +1,28 @@
 """The price book: all rows, and which of them a request pays.
 
-Belongs here: precedence, and refusing rows that contradict each other. Does not belong here: reading rows (`file`,
-`rows`), what was published (`memory`).
-
-At an instant, for a length, of the rows that price it: an exact name before a glob; of globs the one with more literal
-characters; of one glob's rows the later `effective_from`. So a row without `effective_to` holds until a later one takes
-over, and nothing is left to the order of rows in a file. Rows of which neither goes before are refused.
+Belongs here: looking rows up at an instant and for a length. Does not belong here: reading rows (`file`, `rows`), which
+goes before (`precedence`), what was published (`memory`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import chain, combinations, groupby, islice, product
 
 from pipelines.errors import UsageError
-from pipelines.prices.globs import can_meet, is_exact, matches, n_literals
+from pipelines.prices.globs import is_exact, matches
 from pipelines.prices.known import KnownPrices
 from pipelines.prices.lists import MINUTES_PER_HOUR, PriceList, Tier, price_list
+from pipelines.prices.precedence import END_THE_EARLIER, Wording, precedence, require_consistent
 from pipelines.prices.rows import PriceRow, Prices, weekday_of
 from pipelines.times import HOURS_PER_DAY
 
 MAX_ROWS = 10_000
-MAX_FAULTS = 20
-"""Contradictions that one message tells of."""
+WORDING = Wording(
+    "the price book",
+    "price some requests of",
+    f"{END_THE_EARLIER}, or keep them apart by weekdays, hours_utc or lengths",
+)
 
 
 class PriceBook:
@@ -41,9 +40,7 @@ class PriceBook:
         self._lists: dict[tuple[tuple[PriceRow, ...], int], PriceList] = {}
         if len(self.rows) > MAX_ROWS:
             raise UsageError(f"the price book has {len(self.rows):,} rows: more than {MAX_ROWS:,} are refused")
-        faults = list(islice(chain(_contradictions(self.rows), _ambiguities(self.rows)), MAX_FAULTS))
-        if faults:
-            raise UsageError("the price book cannot be used:\n" + "\n".join(f"  {fault}" for fault in faults))
+        require_consistent(self.rows, WORDING)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -57,7 +54,7 @@ class PriceBook:
             found = [row for pattern in patterns for row in self._named.get(pattern, ())]
             if not found and self._known is not None:
                 found = list(self._known.rows_of(deployment))
-            self._rows_of[deployment] = tuple(sorted(found, key=lambda row: _precedence(row, deployment)))
+            self._rows_of[deployment] = tuple(sorted(found, key=lambda row: precedence(row, deployment)))
         return self._rows_of[deployment]
 
     def row_at(self, deployment: str, minute: int, input_tokens: int) -> PriceRow | None:
@@ -81,10 +78,6 @@ class PriceBook:
         if repeats:
             self._lists[key] = found
         return found
-
-
-def _precedence(row: PriceRow, deployment: str) -> tuple[bool, int, int]:
-    return (row.deployment != deployment, -n_literals(row.deployment), -row.from_minute)
 
 
 def _is_in_force(row: PriceRow, first_minute: int) -> bool:
@@ -118,67 +111,3 @@ def _tiers(rows: Sequence[PriceRow], minute: int) -> list[Tier]:
         prices: Prices | None = row.prices if row else None
         tiers.append(Tier(length, prices, row.source if row else ""))
     return tiers
-
-
-def _contradictions(rows: Sequence[PriceRow]) -> Iterator[str]:
-    """Say which rows of one pattern price the same requests, or mix currencies."""
-    for earlier, later in _in_force_together(rows):
-        both = f"{earlier.source} and {later.source}"
-        takes_over = earlier.to_minute is None and earlier.from_minute < later.from_minute
-        if earlier.meets(later) and not takes_over:
-            yield (
-                f"{both} both price some requests of {earlier.deployment!r} at the same time: give the earlier one an "
-                "effective_to that is not after the later one's effective_from, or keep them apart by weekdays, "
-                "hours_utc or lengths"
-            )
-        elif earlier.prices.currency != later.prices.currency and not (takes_over and later.is_unrestricted):
-            yield (
-                f"{both} price {earlier.deployment!r} in {earlier.prices.currency} and {later.prices.currency} at the "
-                "same time: a deployment has one currency at a time; give the earlier one an effective_to"
-            )
-
-
-def _in_force_together(rows: Sequence[PriceRow]) -> Iterator[tuple[PriceRow, PriceRow]]:
-    """Yield every two rows of one pattern whose effective dates overlap, the one that begins first before the other."""
-    ordered = sorted(rows, key=lambda row: (row.deployment, row.from_minute))
-    for _, group in groupby(ordered, key=lambda row: row.deployment):
-        alike = list(group)
-        for place, earlier in enumerate(alike):
-            for later in alike[place + 1 :]:
-                if earlier.to_minute is not None and earlier.to_minute <= later.from_minute:
-                    break
-                yield earlier, later
-                if _is_replaced(earlier, later):
-                    break
-
-
-def _is_replaced(earlier: PriceRow, later: PriceRow) -> bool:
-    """Say whether the earlier row prices nothing once the later one begins."""
-    is_open = earlier.to_minute is None and later.to_minute is None
-    return is_open and later.is_unrestricted and earlier.from_minute < later.from_minute
-
-
-def _ambiguities(rows: Sequence[PriceRow]) -> Iterator[str]:
-    """Say which rows of two globs, neither more specific, could price the same requests."""
-    globs: dict[int, dict[str, list[PriceRow]]] = {}
-    for row in rows:
-        if not is_exact(row.deployment):
-            globs.setdefault(n_literals(row.deployment), {}).setdefault(row.deployment, []).append(row)
-    for alike in globs.values():
-        for one, other in combinations(alike, 2):
-            if not can_meet(one, other):
-                continue
-            clash = next((pair for pair in product(alike[one], alike[other]) if _overlap(*pair)), None)
-            if clash is not None:
-                yield (
-                    f"{clash[0].source} and {clash[1].source}: a deployment can match both {one!r} and {other!r}, and "
-                    "neither is more specific: name the deployment, or give one of them more literal characters"
-                )
-
-
-def _overlap(one: PriceRow, other: PriceRow) -> bool:
-    return (
-        one.meets(other)
-        and (one.to_minute is None or other.from_minute < one.to_minute)
-        and (other.to_minute is None or one.from_minute < other.to_minute)
-    )

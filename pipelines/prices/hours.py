@@ -1,10 +1,10 @@
-"""What each hour's traffic earned at its price list.
+"""What the prompts of each hour earned at its price list.
 
 Belongs here: price list × tokens → sums of money, or why there are none. Does not belong here: which list an hour has
 (`memory`), what follows from the money (`verdicts`).
 
 Where one price holds in the whole hour the hourly mart's sums are enough. Where a price changes within the hour, or
-with the length of the request, the requests themselves are summed by price, in integers.
+with the length of the request, the requests themselves are summed by price, in integers (`sales`).
 """
 
 from __future__ import annotations
@@ -13,20 +13,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from models.revenue import Revenue
 from pipelines.prices.lists import PriceList
-from pipelines.prices.memory import US_PER_MINUTE, DayPrices, Hour
+from pipelines.prices.memory import DayPrices, Hour
 from pipelines.prices.rows import Prices
-from pipelines.times import US_PER_DAY, US_PER_HOUR
-from pipelines.warehouse import Writer
+from pipelines.prices.sales import Sale
 
 TOKENS_PER_MTOK = 1e6
-SEGMENTS = {
-    "deployment": pl.String, "hour_index": pl.Int64, "part": pl.Int64, "from_us": pl.Int64, "to_us": pl.Int64,
-    "input_tokens_from": pl.Int64, "input_tokens_to": pl.Int64,
-}  # fmt: skip
 Sold = dict[int | None, tuple[int, int]]
 """Miss and cached tokens by the number of a part; None: what no part prices."""
 
@@ -69,10 +62,9 @@ class PricedHour:
 
 
 def price_hours(
-    writer: Writer, day_index: int, prices: DayPrices, traffic: Iterable[dict[str, Any]]
+    prices: DayPrices, traffic: Iterable[dict[str, Any]], sales: dict[Hour, list[Sale]]
 ) -> dict[Hour, PricedHour]:
-    """Return what every row of the day's `traffic` earned."""
-    tokens = _tokens_by_part(writer, day_index, prices)
+    """Return what the prompts of every row of the day's `traffic` earned."""
     found = {}
     for row in traffic:
         hour = (row["deployment"], row["hour_index"])
@@ -80,32 +72,16 @@ def price_hours(
         if listed.single:
             found[hour] = _priced(listed, {0: (row["miss_tokens"] or 0, row["cached_tokens"] or 0)})
         else:
-            found[hour] = _priced(listed, tokens.get(hour, {}))
+            found[hour] = _priced(listed, _by_part(sales.get(hour, ())))
     return found
 
 
-def _tokens_by_part(writer: Writer, day_index: int, prices: DayPrices) -> dict[Hour, Sold]:
-    """Return miss and cached tokens by part of the hours that no single price covers, and of others beside them."""
-    segments = [
-        (
-            deployment, hour_index, number,
-            hour_index * US_PER_HOUR + part.from_minute * US_PER_MINUTE,
-            hour_index * US_PER_HOUR + part.to_minute * US_PER_MINUTE,
-            part.input_tokens_from, part.input_tokens_to,
-        )
-        for (deployment, hour_index), listed in prices.lists.items()
-        if listed.single is None
-        for number, part in enumerate(listed.parts)
-    ]  # fmt: skip
-    if not segments:
-        return {}
-    writer.open_days(day_index, day_index)
-    found: dict[Hour, Sold] = {}
-    with writer.registered("price_segments", pl.DataFrame(segments, schema=SEGMENTS, orient="row").to_arrow()):
-        day = {"from_us": day_index * US_PER_DAY, "to_us": (day_index + 1) * US_PER_DAY}
-        for row in writer.rows("valley/tokens_by_price", **day):
-            parts = found.setdefault((row["deployment"], row["hour_index"]), {})
-            parts[row["part"]] = (row["miss_tokens"], row["cached_tokens"])
+def _by_part(sales: Iterable[Sale]) -> Sold:
+    """Return miss and cached tokens of the requests that report them, by part."""
+    found: Sold = {}
+    for sale in sales:
+        miss_tokens, cached_tokens = found.get(sale.part, (0, 0))
+        found[sale.part] = (miss_tokens + (sale.miss_tokens or 0), cached_tokens + (sale.cached_tokens or 0))
     return found
 
 

@@ -69,7 +69,7 @@ def remember(writer: Writer, day_index: int, prices: DayPrices, used: Iterable[s
     lists = {found.price_hash: found for found in prices.lists.values()}
     new = [lists[price_hash] for price_hash in sorted(set(used) - known)]
     writer.insert_rows("mart.price_history", [row for found in new for row in _history_rows(found, now)])
-    _keep_finding(writer, day_index, prices.kept)
+    _keep_finding(writer, day_index, prices.kept, n_hours=len(prices.lists))
     writer.run("ops/clear_days_to_reprice", day_index=day_index)
 
 
@@ -91,14 +91,15 @@ def compare_with_published(writer: Writer, book: PriceBook) -> tuple[list[int], 
     for judged in writer.rows("valley/judged_days"):
         day_index = judged["day_index"]
         kept = []
-        for row in _priced_hours(writer, day_index):
+        hours = _priced_hours(writer, day_index)
+        for row in hours:
             configured = book.price_list(row["deployment"], row["hour_index"])
             if row["price_hash"] is None:
                 if configured.parts and day_index not in fillable[-1:]:
                     fillable.append(day_index)
             elif row["price_hash"] != configured.price_hash:
                 kept.append(Kept(row["deployment"], row["hour_index"], lists[row["price_hash"]], configured))
-        _keep_finding(writer, day_index, kept)
+        _keep_finding(writer, day_index, kept, n_hours=len(hours))
         if kept:
             keeping.append(day_index)
     return fillable, keeping
@@ -162,8 +163,11 @@ def _history_rows(found: PriceList, now: datetime) -> list[dict[str, Any]]:
     ]
 
 
-def _keep_finding(writer: Writer, day_index: int, kept: Sequence[Kept]) -> None:
+def _keep_finding(writer: Writer, day_index: int, kept: Sequence[Kept], *, n_hours: int) -> None:
+    """Replace the day's finding; a day that has no hours left has none."""
     writer.run("ops/clear_findings", day_index=day_index, contract=CONTRACT)
+    if not n_hours:
+        return
     finding = Finding(EXPECTATION, WARN, not kept, _detail(day_index, kept))
     writer.insert_rows("ops.findings", [{"day_index": day_index, "contract": CONTRACT, **asdict(finding)}])
 

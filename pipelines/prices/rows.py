@@ -21,6 +21,7 @@ DAY_NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 EVERY_DAY = frozenset(range(len(DAY_NAMES)))
 ALL_DAY = ((0, MINUTES_PER_DAY),)
 Price = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
 Tokens = Annotated[int, Field(ge=0, le=10**9)]
 
 
@@ -104,7 +105,7 @@ class PriceSettings(Section):
     cached_per_mtok: Price
     output_per_mtok: Price | None = None
     cache_write_per_mtok: Price | None = None
-    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+    currency: Currency = "USD"
 
     @field_validator("weekdays")
     @classmethod
@@ -187,6 +188,11 @@ class PriceRow:
         return self.input_tokens_from <= input_tokens and (
             self.input_tokens_to is None or input_tokens < self.input_tokens_to
         )
+
+    @property
+    def currency(self) -> str:
+        """The currency of its prices."""
+        return self.prices.currency
 
     @property
     def is_unrestricted(self) -> bool:

@@ -1,12 +1,38 @@
 -- name: report/recent_traffic
 -- grain: deployment
 -- params: none
--- reads: mart.hourly_hit_rate
--- units: tokens; tokens²
+-- reads: mart.hourly_hit_rate, mart.busy_periods
+-- units: tokens; tokens²; ratios in [0, 1]
 -- why: each deployment's last 24 hours up to its newest hour, as sums: what status and report speak of
 with newest as (
   select deployment, max(hour_index) as last_hour
   from mart.hourly_hit_rate
+  group by deployment
+),
+
+ranked as (
+  select
+    periods.deployment,
+    periods.basis_rank,
+    min(periods.basis_rank) over (partition by periods.deployment, periods.minute_index // 60) as best_rank,
+    periods.busy_us,
+    periods.cached_tokens,
+    periods.cached_tokens + periods.miss_tokens as reported_input_tokens
+  from mart.busy_periods as periods
+  inner join newest
+    on
+      periods.deployment = newest.deployment
+      and periods.minute_index // 60 > newest.last_hour - 24
+      and periods.minute_index // 60 <= newest.last_hour
+),
+
+busy as (
+  select
+    deployment,
+    sum(busy_us::decimal(38, 0) * (1000000000 * cached_tokens // nullif(reported_input_tokens, 0)))::decimal(38, 0)::double
+    / nullif(sum(busy_us), 0) / 1e9 as busy_hit_rate
+  from ranked
+  where basis_rank = best_rank and reported_input_tokens > 0
   group by deployment
 )
 
@@ -22,8 +48,11 @@ select
   sum(hourly.miss_tokens)::bigint as miss_tokens,
   sum(hourly.sum_miss_cached)::decimal(38, 0)::double as sum_miss_cached,
   sum(hourly.sum_miss_sq)::decimal(38, 0)::double as sum_miss_sq,
-  sum(hourly.sum_input_sq)::decimal(38, 0)::double as sum_input_sq
+  sum(hourly.sum_input_sq)::decimal(38, 0)::double as sum_input_sq,
+  sum(hourly.sum_request_hit_ppb) / nullif(sum(hourly.n_rated), 0) / 1e9 as mean_request_hit_rate,
+  max(busy.busy_hit_rate) as busy_hit_rate
 from mart.hourly_hit_rate as hourly
 inner join newest on hourly.deployment = newest.deployment and hourly.hour_index > newest.last_hour - 24
+left join busy on hourly.deployment = busy.deployment
 group by hourly.deployment, newest.last_hour
 order by hourly.deployment

@@ -49,9 +49,21 @@ COLUMNS = {
         "a_low a_high own_tps0 own_a own_deviation n_minutes agrees"
     ),
     "valley_status": (
-        "deployment hour_utc hit_rate price_ratio revenue_index index_low index_high p_in_valley floor_hit_rate "
-        "exit_hit_rate floor_depth side regime busy_share state lost_per_hour currency reasons n_prices "
-        "price_hash miss_revenue cached_revenue cached_at_miss_price miss_at_cached_price"
+        "deployment hour_utc hit_rate mean_request_hit_rate busy_hit_rate price_ratio revenue_index index_low "
+        "index_high p_in_valley floor_hit_rate exit_hit_rate floor_depth side regime busy_share state "
+        "lost_per_hour currency reasons n_prices price_hash miss_revenue cached_revenue cached_at_miss_price "
+        "miss_at_cached_price revenue_scope output_revenue cache_write_revenue decode_s"
+    ),
+    "profit_and_loss": (
+        "deployment hour_utc n_requests n_unknown miss_revenue cached_revenue output_revenue cache_write_revenue "
+        "gross_revenue unknown_revenue_at_most n_in_time n_late n_unknown_time in_time_revenue late_revenue "
+        "unknown_time_revenue discount_given instance_hours cost margin is_loss busy_s revenue_per_busy_hour "
+        "in_time_revenue_per_busy_hour saved_busy_s cache_value cache_value_low cache_value_high currency reasons"
+    ),
+    "profit_breakdown": (
+        "deployment hour_utc model input_tokens_from input_tokens_to n_requests n_unknown reported_input_tokens "
+        "miss_tokens cached_tokens output_tokens hit_rate miss_revenue cached_revenue output_revenue "
+        "cache_write_revenue gross_revenue currency"
     ),
     "valley_episodes": "deployment entered_at left_at peak_depth lost_total dedup_key notified_at",
     "price_book": (
@@ -80,6 +92,8 @@ TYPES = {
     },
     "curve_families": {"error": "DOUBLE", "is_kept": "BOOLEAN"},
     "curve_by_length": {"high_input_tokens": "BIGINT", "a": "DOUBLE", "agrees": "BOOLEAN"},
+    "profit_and_loss": {"hour_utc": "TIMESTAMP", "margin": "DOUBLE", "is_loss": "BOOLEAN", "n_late": "BIGINT"},
+    "profit_breakdown": {"hour_utc": "TIMESTAMP", "input_tokens_to": "BIGINT", "hit_rate": "DOUBLE"},
     "valley_status": {"hour_utc": "TIMESTAMP", "revenue_index": "DOUBLE", "state": "VARCHAR"},
 }  # fmt: skip
 KEYS = {
@@ -91,6 +105,8 @@ KEYS = {
     "curve_families": "deployment, day_utc, family",
     "curve_by_length": "deployment, day_utc, band",
     "valley_status": "deployment, hour_utc",
+    "profit_and_loss": "deployment, hour_utc",
+    "profit_breakdown": "deployment, hour_utc, model, input_tokens_from",
     "valley_episodes": "dedup_key",
     "alert_outbox": "dedup_key, kind",
     "ingest_files": "content_sha256",
@@ -131,7 +147,11 @@ def test_no_column_is_named_outside_the_vocabulary(fleet_warehouse: FleetWarehou
 def test_ratios_are_within_their_bounds(fleet_warehouse: FleetWarehouse) -> None:
     for view, names in {
         "hourly_hit_rate": "hit_rate mean_request_hit_rate p10 p50 p90 share_zero share_over_99 coverage",
-        "valley_status": "hit_rate p_in_valley floor_hit_rate exit_hit_rate floor_depth busy_share",
+        "profit_breakdown": "hit_rate",
+        "valley_status": (
+            "hit_rate mean_request_hit_rate busy_hit_rate p_in_valley floor_hit_rate exit_hit_rate floor_depth "
+            "busy_share"
+        ),
     }.items():
         for name in names.split():
             # An instance is busy in the hour a first token falls into, so an overloaded hour can be over 1.

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from pipelines.cli import COMMANDS, main
+from pipelines.costs import CostSettings
 from pipelines.formats import formats
+from pipelines.objectives import ObjectiveSettings
 from pipelines.prices.rows import PriceSettings
 from pipelines.settings import PolicySettings, PriceBookSettings, SourceSettings, WarehouseSettings, load_settings
 from tests.conftest import REPO, FleetWarehouse
@@ -63,6 +65,8 @@ def test_every_command_is_in_the_readme(command: object) -> None:
         ("sources", SourceSettings),
         ("prices", PriceSettings),
         ("price_book", PriceBookSettings),
+        ("costs", CostSettings),
+        ("objectives", ObjectiveSettings),
         ("policy", PolicySettings),
     ],
 )

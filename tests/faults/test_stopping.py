@@ -126,7 +126,7 @@ def opened_by(process_id: int) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_a_run_stopped_at_twenty_random_instants_loses_nothing(
     tmp_path: Path, undisturbed: dict[str, list[str]]
 ) -> None:

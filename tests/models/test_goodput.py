@@ -11,6 +11,7 @@ NAN = np.nan
 REVENUE = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 TTFT = np.array([0.5, 2.0, 2.1, NAN, 0.5])
 TPOT = np.array([0.01, NAN, NAN, 0.2, 0.2])
+E2E = np.array([5.0, 4.0, 5.1, NAN, 9.0])
 
 
 @pytest.mark.parametrize(
@@ -19,11 +20,12 @@ TPOT = np.array([0.01, NAN, NAN, 0.2, 0.2])
         (Objective(ttft_s=2.0), Goodput(earned=19.0, missed=4.0, unknown=8.0)),
         (Objective(tpot_s=0.1), Goodput(earned=1.0, missed=24.0, unknown=6.0)),
         (Objective(ttft_s=2.0, tpot_s=0.1), Goodput(earned=1.0, missed=28.0, unknown=2.0)),
+        (Objective(e2e_s=5.0), Goodput(earned=3.0, missed=20.0, unknown=8.0)),
     ],
-    ids=["first token", "output", "both"],
+    ids=["first token", "output", "both", "the end"],
 )
 def test_a_request_earns_only_where_it_is_known_to_be_in_time(objective: Objective, expected: Goodput) -> None:
-    found = gate(REVENUE, objective, ttft_s=TTFT, tpot_s=TPOT)
+    found = gate(REVENUE, objective, ttft_s=TTFT, tpot_s=TPOT, e2e_s=E2E)
     assert found == expected
     assert found.earned + found.missed + found.unknown == REVENUE.sum()
     assert found.share == expected.earned / (expected.earned + expected.missed)

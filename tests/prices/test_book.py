@@ -198,5 +198,5 @@ def test_whether_two_globs_can_meet(one: str, other: str, expected: bool) -> Non
 def test_a_row_that_was_replaced_contradicts_nothing_that_comes_later() -> None:
     back = {"effective_from": LATER + timedelta(days=30), "weekdays": "wed"}
     assert len(book({}, IN_EURO | {"effective_from": LATER}, IN_EURO | back).rows) == 3
-    with pytest.raises(UsageError, match=r"prices\.2 and prices\.3 price 'pool' in EUR and USD"):
+    with pytest.raises(UsageError, match=r"prices\.2 and prices\.3 are for 'pool' in EUR and USD"):
         book({}, IN_EURO | {"effective_from": LATER}, back)

@@ -5,6 +5,7 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
+from pipelines.profit_result import COUNTS, SUMS, ProfitAndLoss
 from pipelines.report import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, Report, Verdict
 from pipelines.report_input import FamilyView, LengthView, TailView
 
@@ -17,6 +18,26 @@ def _band(low: int, high: int, median: int, tps0: float, a: float, **own: float)
     bounds = {"a_low": a - 0.02, "a_high": a + 0.02}
     tokens = {"low_input_tokens": low, "high_input_tokens": high, "median_input_tokens": median}
     return LengthView(**tokens, tps0=tps0, a=a, **bounds, **(unchecked | own))
+
+
+def _profit() -> ProfitAndLoss:
+    """Money of a day in which one hour sold nothing that is known and cache writes are not sold."""
+    known = {"miss_revenue": 210.5, "cached_revenue": 90.25, "output_revenue": 55.0, "gross_revenue": 355.75}
+    known |= {"in_time_revenue": 300.5, "cost": 360.0, "margin": -4.25}
+    return ProfitAndLoss(
+        deployment="glm-5-h200",
+        first_hour=0,
+        last_hour=23,
+        traffic_hours=24,
+        currency="USD",
+        sums=dict.fromkeys(SUMS) | known,
+        counts=dict.fromkeys(COUNTS),
+        hours=dict.fromkeys(SUMS, 0) | dict.fromkeys(known, 24) | {"margin": 23},
+        loss_hours=11,
+        revenue_per_busy_hour=None,
+        in_time_revenue_per_busy_hour=None,
+        reasons=(("sales_not_reported", 1),),
+    )
 
 
 @pytest.fixture
@@ -107,6 +128,7 @@ def in_valley() -> DeploymentReport:
             tail=TailView(8192, 0.0512, 312.4, 41.7, (0.25, 0.5, 0.75)),
         ),
         bathtub=BathtubView(tuple(index), tuple((x, y * (1 - 0.03 * x), y * (1 + 0.03 * x)) for x, y in index)),
+        profit=_profit(),
     )
 
 

@@ -140,6 +140,7 @@ def test_every_episode_entered_has_a_delay_and_shares_a_run(sequence: list[Hour]
         (["version=2"], "version cannot be tried: it is part of the episodes' keys and decides nothing"),
         (["window_days=3"], "window_days cannot be tried: it decides what curves are fitted on, and a back-test fits"),
         (["min_coverage=0.5"], "min_coverage cannot be tried: it decides which curves are trusted"),
+        (["revenue_scope=full"], "revenue_scope cannot be tried: it decides what the index counts"),
         (["min_requests=29"], "min_requests=29 cannot be tried: hours below the present 30 were published without"),
         (["enter_probability=1.5"], "enter_probability: Input should be less than 1, not 1.5"),
         (["enter_probability=nan"], "enter_probability: Input should be"),
@@ -154,6 +155,13 @@ def test_a_policy_that_cannot_be_tried_is_refused_with_the_reason(changes: list[
     with pytest.raises(UsageError) as refused:
         tried_policy(PRESENT, changes)
     assert said in str(refused.value)
+
+
+def test_in_the_full_scope_what_limits_an_hour_is_part_of_the_index() -> None:
+    full = PolicySettings(revenue_scope="full")
+    assert tried_policy(full, ["enter_hours=3"]).enter_hours == 3
+    with pytest.raises(UsageError, match='cannot be tried with revenue_scope = "full"'):
+        tried_policy(full, ["capacity_limited_busy_share=0.5"])
 
 
 @pytest.mark.parametrize("change", ["capacity=fixed", 'capacity="fixed"', " capacity = fixed "])
