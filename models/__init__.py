@@ -21,7 +21,7 @@ Does not belong here: files, SQL, clocks, where prices come from, alert policy.
     chunks          the chunk size of engines that do not pack, and what their small last chunks cost
     sweep           the straight line, from a controlled benchmark
     length_sweep    the service-time law, from a controlled benchmark of several lengths
-    margin          where a traffic's bathtub is back at 1, and how that moves with the law
+    sensitivity     how index and exit of a mixture move with the law
     knowledge       what is known of a law: from a curve, from nothing, after a benchmark
     design, plan    the few benchmark points that would narrow an exit most
     curve_fit       what every estimator returns

@@ -16,8 +16,8 @@ from models.curve_fit import Target
 from models.design import size_features, with_level
 from models.domain import Array, require
 from models.least_squares import solve_non_negative
-from models.margin import Margins, index_gradient, index_now
-from models.service_time import ServiceTime, straight_line_draws
+from models.sensitivity import log_index_gradient
+from models.service_time import ServiceTime, TrafficMoments, straight_line_draws
 from models.uncertainty import OWN_ERROR, slope_error
 
 STEP = 1e-4
@@ -57,7 +57,7 @@ class Knowledge:
 
 
 def of_curve(
-    law: ServiceTime, draws: Array, *, traffic: Margins, reference_input_tokens: float, target: Target
+    law: ServiceTime, draws: Array, *, moments: TrafficMoments, reference_input_tokens: float, target: Target
 ) -> Knowledge:
     """What a trusted curve tells: the scatter of its bootstrap draws (n, 4), and its estimator's own error.
 
@@ -72,7 +72,7 @@ def of_curve(
     tps0, slopes = straight_line_draws(np.vstack([centre, shifted]), length)
     per_slope = float(np.linalg.norm((slopes[1:] - slopes[0]) / STEP))
     laws = centre[np.newaxis]
-    per_index = float(np.linalg.norm(index_gradient(traffic, laws)[0] * unit)) / float(index_now(traffic, laws)[0])
+    per_index = float(np.linalg.norm(log_index_gradient(laws, moments)[0] * unit))
     of_slope = slope_error(target, law.f * float(tps0[0]) / length)
     # The most that exceeds neither; without hits the index is 1 whatever the law.
     allowed = 1 / max(per_slope / of_slope, per_index / OWN_ERROR[target].index)

@@ -13,10 +13,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from models.bathtub import valleys_of_mix
 from models.design import Design, with_level
 from models.domain import Array, require
 from models.knowledge import Knowledge, of_nothing
-from models.margin import Margins, exit_gradient, exits, index_gradient, index_now
+from models.sensitivity import exit_gradient, log_index_gradient
+from models.service_time import TrafficMoments, revenue_index_draws
 
 Quantity: TypeAlias = Literal["exit_hit_rate", "revenue_index"]
 Outcome: TypeAlias = Literal["measure", "suffices", "no_valley"]
@@ -71,23 +73,29 @@ class MeasurementPlan:
 
 
 def plan_measurements(
-    knowledge: Knowledge, traffic: Margins, sizes: NDArray[np.int64], *, noise: float, seed: int = 0
+    knowledge: Knowledge,
+    moments: TrafficMoments,
+    price_ratio: float,
+    sizes: NDArray[np.int64],
+    *,
+    noise: float,
+    seed: int = 0,
 ) -> MeasurementPlan:
-    """Plan up to eight points out of `sizes`, input and cached tokens, shape (n, 2).
+    """Plan up to eight points out of `sizes`, input and cached tokens, shape (n, 2), for this traffic at this price.
 
     noise: relative standard deviation of a point's time, > 0. What the deployment's curve says is enough where the 90 %
     interval of the exit is within .01 either way, or that of the index leaves 1 out.
     """
     require(noise > 0, "noise", noise, rule="> 0, relative")
     possible = _possible_laws(knowledge, seed)
-    quantity, laws, gradient = _quantity(knowledge, traffic, possible[:N_AVERAGED])
+    quantity, laws, gradient = _quantity(knowledge, moments, price_ratio, possible[:N_AVERAGED])
     design = Design.of(laws, gradient, knowledge.covariance, sizes, noise)
     plan = MeasurementPlan(
         outcome="measure",
         quantity=quantity,
-        value=_value(quantity, traffic, knowledge.laws) if knowledge.is_measured else None,
+        value=_value(quantity, moments, price_ratio, knowledge.laws) if knowledge.is_measured else None,
         half_width=design.half_width([]),
-        p_no_valley=float(1 - exits(traffic, possible)[0].mean()),
+        p_no_valley=float(np.isnan(valleys_of_mix(possible, moments, price_ratio).floor_hit_rate).mean()),
         noise=noise,
     )
     if plan.p_no_valley >= CERTAIN:
@@ -130,20 +138,26 @@ def _possible_laws(knowledge: Knowledge, seed: int) -> Array:
     return laws[laws[:, :3].any(axis=1)]
 
 
-def _quantity(knowledge: Knowledge, traffic: Margins, laws: Array) -> tuple[Quantity, Array, Array]:
+def _quantity(
+    knowledge: Knowledge, moments: TrafficMoments, price_ratio: float, laws: Array
+) -> tuple[Quantity, Array, Array]:
     """What to know, the laws (m, 4) under which it is something to know, and its gradient (m, 4) there.
 
     It is the exit where the curve has one; without a curve, where at least half of the possible laws have one.
     """
-    found = exits(traffic, laws)[1]
+    found = valleys_of_mix(laws, moments, price_ratio).exit_hit_rate
     has_exit = np.isfinite(found)
     if has_exit[0] if knowledge.is_measured else 2 * has_exit.sum() >= len(laws):
-        return "exit_hit_rate", laws[has_exit], exit_gradient(traffic, laws[has_exit], found[has_exit])
-    return "revenue_index", laws, index_gradient(traffic, laws)
+        laws = laws[has_exit]
+        return "exit_hit_rate", laws, exit_gradient(laws, moments, price_ratio, found[has_exit])
+    index = revenue_index_draws(laws, moments, price_ratio)[:, np.newaxis]
+    return "revenue_index", laws, index * log_index_gradient(laws, moments)
 
 
-def _value(quantity: Quantity, traffic: Margins, laws: Array) -> float:
-    return float((exits(traffic, laws)[1] if quantity == "exit_hit_rate" else index_now(traffic, laws))[0])
+def _value(quantity: Quantity, moments: TrafficMoments, price_ratio: float, laws: Array) -> float:
+    if quantity == "exit_hit_rate":
+        return float(valleys_of_mix(laws, moments, price_ratio).exit_hit_rate[0])
+    return float(revenue_index_draws(laws, moments, price_ratio)[0])
 
 
 def _is_enough(quantity: Quantity, value: float, half_width: float) -> bool:

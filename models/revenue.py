@@ -84,17 +84,6 @@ class Revenue:
         """What the bathtub of this traffic takes: money without a cache, now, and with every token cached."""
         return Earnings(self.without_cache, self.earned, self.cached + self.miss_at_cached_price)
 
-    def shift_misses_to_hits(self, share: float) -> Revenue:
-        """Move a share of every request's misses into hits, a negative one back, as `service_time` does with tokens."""
-        require(-1 <= share <= 1, "share", share, rule="-1 <= share <= 1")
-        hit, back = max(share, 0.0), max(-share, 0.0)
-        return Revenue(
-            miss=(1 - hit) * self.miss + back * self.cached_at_miss_price,
-            cached=(1 - back) * self.cached + hit * self.miss_at_cached_price,
-            cached_at_miss_price=(1 - back) * self.cached_at_miss_price + hit * self.miss,
-            miss_at_cached_price=(1 - hit) * self.miss_at_cached_price + back * self.cached,
-        )
-
 
 def revenue_index(law: ServiceTime, moments: TrafficMoments, revenue: Revenue) -> float:
     """Revenue per busy second over that of the same traffic without a cache; below 1 the cache loses money.

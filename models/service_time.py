@@ -154,18 +154,12 @@ def shift_misses_to_hits(moments: TrafficMoments, share: float) -> TrafficMoment
     )
 
 
-def marginal_index(law: ServiceTime, moments: TrafficMoments, price_ratio: float) -> float:
-    """d revenue_index / d hit_rate at the operating point; negative = descending: one more hit loses money.
-
-    The extra hits come from every request's misses in proportion (`shift_misses_to_hits`).
-    """
-    slope = float(marginal_index_draws(law.as_array()[np.newaxis], moments, price_ratio)[0])
-    require(isfinite(slope), "marginal index", slope, rule="the law gives this traffic a positive busy time")
-    return slope
-
-
 def marginal_index_draws(coefficients: Array, moments: TrafficMoments, price_ratio: float) -> Array:
-    """`marginal_index` under many laws, shape (n_draws, 4) -> (n_draws,); NaN where a law gives no busy time."""
+    """d index / d hit_rate at the operating point under many laws; negative = descending: one more hit loses money.
+
+    The extra hits come from every request's misses in proportion (`shift_misses_to_hits`). Shape (n_draws, 4) ->
+    (n_draws,); NaN where a law gives no busy time.
+    """
     index = revenue_index_draws(coefficients, moments, price_ratio)
     busy, without = busy_s_draws(coefficients, moments), busy_without_cache_s_draws(coefficients, moments)
     saved_s = saved_s_per_hit_draws(coefficients, moments)

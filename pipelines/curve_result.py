@@ -8,11 +8,21 @@ the verdict on its traffic (`overview`), phrases that a benchmark shares (`curve
 from typing import Any
 
 from models.chunks import CHUNK_TOKENS
-from pipelines.curve_words import doubt, family_words, line_words, priced, tail_cost_words, tail_words
+from pipelines import reason_codes
+from pipelines.curve_words import (
+    doubt,
+    family_words,
+    line_sentences,
+    line_words,
+    priced,
+    slope_words,
+    tail_cost_words,
+    tail_words,
+)
 from pipelines.display import shown
 from pipelines.overview import Overview, overviews
 from pipelines.times import to_day
-from pipelines.verdicts import Curve, closed_forms
+from pipelines.verdicts import closed_forms
 from pipelines.warehouse import Reader
 from pipelines.words import because
 
@@ -50,11 +60,11 @@ def curve_fields(reader: Reader, deployment: str, price_ratio: float | None) -> 
         "currency": seen.verdict.currency,
         "lengths": _of(reader.rows("report/newest_lengths"), deployment),
         "others": [
-            {name: row[name] for name in _OTHER} | {"reasons": _codes(row["reasons"])}
+            {name: row[name] for name in _OTHER} | {"reasons": list(reason_codes.listed(row["reasons"]))}
             for row in _of(reader.rows("report/other_curves"), deployment)
         ],
         "trustworthy": curve["trustworthy"],
-        "reasons": _codes(curve["reasons"]),
+        "reasons": list(reason_codes.listed(curve["reasons"])),
         "price_ratio": ratio,
         **_valley(seen, ratio),
     }
@@ -70,8 +80,7 @@ def curve_sentences(found: dict[str, Any]) -> list[str]:
         f"{name}, curve of {found['day_utc']}: {size}, {found['n_minutes']} rows",
         f"estimator {found['estimator']} of {found['target']}",
         *(f"          {_other_words(other)}" for other in found["others"]),
-        f"tps0      {found['tps0']:.0f} tokens/s (90 % {found['tps0_low']:.0f} to {found['tps0_high']:.0f})",
-        f"a         {found['a']:.3f} (90 % {found['a_low']:.3f} to {found['a_high']:.3f})",
+        *line_sentences(found),
         f"residual  {found['residual_scale']:.1%}",
         f"family    {family_words(found['family'], found['family_errors'], left_out='hours')}",
         f"line      {line_words(found['line_good_until_hit_rate'])}",
@@ -90,26 +99,19 @@ def _of(rows: list[dict[str, Any]], deployment: str) -> list[dict[str, Any]]:
     ]
 
 
-def _codes(reasons: str) -> list[str]:
-    return [code for code in reasons.split(",") if code]
-
-
 def _valley(seen: Overview, price_ratio: float | None) -> dict[str, Any]:
     """Return floor and exit of the straight line, as `valley_status` has them, at any price ratio."""
     forms: dict[str, Any] = dict.fromkeys(("floor_hit_rate", "floor_depth", "exit_hit_rate"))
     curve, law = seen.curve, seen.law
     if curve is None or law is None or price_ratio is None:
         return {"has_valley": None, **forms}
-    draws, length = seen.draws, curve["reference_input_tokens"]
-    slope = (curve["a"], curve["a_low"], curve["a_high"])
-    forms = closed_forms(Curve(curve["target"], length, *slope, law, draws, True, ()), price_ratio)
+    forms = closed_forms(curve["a"], law, curve["reference_input_tokens"], price_ratio)
     return {"has_valley": forms["floor_hit_rate"] is not None, **forms}
 
 
 def _other_words(other: dict[str, Any]) -> str:
-    interval = "" if other["a_low"] is None else f" (90 % {other['a_low']:.3f} to {other['a_high']:.3f})"
     doubts = f", not to be trusted, {because(other['reasons'])}" if other["reasons"] else ""
-    return f"{other['estimator']} of {other['target']} says a {other['a']:.3f}{interval}{doubts}"
+    return f"{other['estimator']} of {other['target']} says a {slope_words(other)}{doubts}"
 
 
 def _chunk_words(found: dict[str, Any]) -> str:
@@ -130,7 +132,7 @@ def _length_words(row: dict[str, Any]) -> str:
     said = f"up to {row['high_input_tokens']} tokens: "
     if row["a"] is None:
         return f"{said}no curve"
-    said += f"tps0 {row['tps0']:.0f} tokens/s, a {row['a']:.3f} (90 % {row['a_low']:.3f} to {row['a_high']:.3f})"
+    said += f"tps0 {row['tps0']:.0f} tokens/s, a {slope_words(row)}"
     if row["agrees"] is None:
         return f"{said}; too little of its own to check it"
     own = f"its own busy periods say a {row['own_a']:.3f}"

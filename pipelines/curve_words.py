@@ -36,6 +36,20 @@ def family_words(family: str | None, errors: Mapping[str, float] | None, *, left
     return said if family == "line" else f"{said}; the straight line by {errors['line']:.1%}"
 
 
+def line_sentences(found: Mapping[str, Any]) -> list[str]:
+    """Say intercept and slope of the straight line, in a line each."""
+    return [
+        f"tps0      {found['tps0']:.0f} tokens/s (90 % {found['tps0_low']:.0f} to {found['tps0_high']:.0f})",
+        f"a         {slope_words(found)}",
+    ]
+
+
+def slope_words(found: Mapping[str, Any]) -> str:
+    """Say a slope, and its interval where that is known."""
+    interval = "" if found["a_low"] is None else f" (90 % {found['a_low']:.3f} to {found['a_high']:.3f})"
+    return f"{found['a']:.3f}{interval}"
+
+
 def line_words(good_until: float | None) -> str:
     """Say how far the straight line may stand for the curve."""
     within = f"within {LINE_GOOD_WITHIN:.0%} of the curve"

@@ -16,6 +16,7 @@ import polars as pl
 from models.busy_periods import fit_busy_periods
 from models.curve_fit import CurveFit, Target
 from models.envelope import EnvelopeRows, fit_envelope
+from pipelines import reason_codes
 from pipelines.contracts import is_broken, refresh_marts
 from pipelines.curve_shapes import NO_SHAPE, CurveShape, shape_of
 from pipelines.curve_window import CurveWindow, busy_rows, open_window
@@ -216,7 +217,7 @@ def _curve_row(candidate: Candidate) -> dict[str, Any]:
         "x_high": fit.x_high,
         "residual_scale": fit.residual_scale,
         "trustworthy": candidate.is_trustworthy,
-        "reasons": ",".join(candidate.reasons),
+        "reasons": reason_codes.joined(candidate.reasons),
     }
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from models.service_time import ServiceTime
+from pipelines import reason_codes
 from pipelines.decoding import decode_s_per_token
 from pipelines.prices.hours import price_hours
 from pipelines.prices.memory import day_prices, remember
@@ -87,7 +88,7 @@ def _curves(writer: Writer, day_index: int) -> dict[str, Curve]:
             draws=np.array(draws.get(row["deployment"], [])).reshape(-1, 4),
             first_hour=row["window_from_hour"],
             is_trustworthy=row["trustworthy"],
-            reasons=tuple(filter(None, row["reasons"].split(","))),
+            reasons=reason_codes.listed(row["reasons"]),
         )
         for row in writer.rows("valley/curves", day_index=day_index)
     }

@@ -1,8 +1,7 @@
 """Logs in an object store, through Arrow's file systems for S3 and Google Cloud Storage.
 
-Belongs here: listing, fetching, and what to say when a store refuses. Does not belong here: what a name may be
-(`object_url`), content (`lines`). Credentials are found by the stores' own libraries in the environment; nothing here
-sees them, and of a library's message only what cannot hold one is repeated.
+Belongs here: listing and fetching. Does not belong here: connecting, and what it means when a store refuses
+(`object_store`), what a name may be (`object_url`), content (`lines`).
 
 An object is fetched once, into a file without a name on the warehouse's disk, and every reading of it is of that file:
 the network is met in one place, and a connection that breaks can never leave half an object loaded.
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -20,46 +18,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
-from urllib.parse import urlsplit
 
-import pyarrow as pa
 from pyarrow import fs
 
 from pipelines.errors import DiskFullError, RejectedFileError, UnreachableError, UsageError, ValleywatchError
 from pipelines.inbox import Found, Unreadable
 from pipelines.log_file import LogFile, Stamp
-from pipelines.object_url import CREDENTIALS, ObjectUrl, is_plain, read_url
+from pipelines.object_store import MissingObjectError, ObjectStore, no_bucket
+from pipelines.object_url import is_plain, read_url
 from pipelines.patterns import WILDCARDS, matches
 
 CHUNK_BYTES = 8 << 20
 MAX_OBJECT_BYTES = 8 << 30
 """An object is kept on disk while it is read; a larger one is no log of some hours, and not worth the risk."""
-CONNECT_TIMEOUT_S = 10.0
-STALLED_TIMEOUT_S = 30.0
-"""Time without a byte after which an attempt is given up."""
-ATTEMPTS = 5
-"""Of one request to S3, with growing pauses; AWS_MAX_ATTEMPTS overrides it."""
-GCS_RETRY_S = 30.0
 YOUNG_NS = 5_000_000_000
 """S3 tells changes by the second: an object younger than this may change again without its stamp changing."""
-
-_MISSING = r"NO_SUCH_KEY|NOT_FOUND|Path does not exist"
-_NO_BUCKET = "NO_SUCH_BUCKET"
-_REFUSED = (
-    r"[A-Z_]*(?:ACCESS_DENIED|ACCESS_KEY|SIGNATURE|TOKEN|CREDENTIAL|CLIENT|SKEWED|AUTHENTICATION)[A-Z_]*|"
-    r"(?:Expired|Invalid)Token|PERMISSION_DENIED|UNAUTHENTICATED"
-)
-_REFUSED_STATUS = r"status(?: code:)? 40[013]"
-"""All there is where an answer has no body; S3 says 400 of a token that has expired."""
-_NO_CREDENTIALS = r"Could not create a OAuth2 access token|default credentials"
-_OTHER_REGION = (
-    r"PermanentRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraint|status 30[17]|is located in '"
-)
-_REGION = re.compile(r"(?:the bucket is located in|expecting) '([a-z0-9-]+)'")
-_TROUBLE = re.compile(r"AWS Error ([A-Z_]+(?: \(HTTP status \d+\))?)|Status\(([A-Z_]+)")
 
 _Got = TypeVar("_Got")
 
@@ -71,7 +46,7 @@ def find_objects(text: str) -> Found:
     name. Raises UsageError where the name or the credentials need a person, UnreachableError where time may help.
     """
     url = read_url(text)
-    store = _Store.of(url)
+    store = ObjectStore.of(url)
     n_fixed = next((n for n, part in enumerate(url.parts) if WILDCARDS & set(part)), len(url.parts))
     folder, pattern = "/".join((url.bucket, *url.parts[:n_fixed])), url.parts[n_fixed:]
     if not pattern:
@@ -99,7 +74,7 @@ def find_objects(text: str) -> Found:
     return Found(tuple(files), tuple(unreadable))
 
 
-def _named(store: _Store, text: str, path: str) -> _StoredObject:
+def _named(store: ObjectStore, text: str, path: str) -> _StoredObject:
     listed_ns = time.time_ns()
     entry = store.ask(text, lambda: store.filesystem.get_file_info(path))
     if entry.type == fs.FileType.Directory:
@@ -110,72 +85,26 @@ def _named(store: _Store, text: str, path: str) -> _StoredObject:
     return _StoredObject.of(store, entry, listed_ns)
 
 
-def _require_bucket(store: _Store, text: str) -> None:
+def _require_bucket(store: ObjectStore, text: str) -> None:
     try:
         kind = store.ask(text, lambda: store.filesystem.get_file_info(store.url.bucket)).type
     except UsageError:
         return  # An identity may list in a bucket that it may not ask about.
     if kind == fs.FileType.NotFound:
-        raise UsageError(_no_bucket(text, store.url))
-
-
-@dataclass(frozen=True, slots=True)
-class _Store:
-    """A connection to one kind of store, and the name it was asked for by."""
-
-    url: ObjectUrl
-    filesystem: Any
-
-    @classmethod
-    def of(cls, url: ObjectUrl) -> _Store:
-        make = _s3 if url.scheme == "s3" else _gcs
-        return cls(url, _translated(url, f"{url.scheme}://{url.bucket}", make))
-
-    def ask(self, name: str, question: Callable[[], _Got]) -> _Got:
-        """Return the answer to `question`, or raise what its failure means for `name`."""
-        return _translated(self.url, name, question)
-
-
-def _s3() -> Any:
-    # Without a file system of its own for each run Arrow would keep a connection beyond the end of the program, where
-    # it can no longer be closed.
-    endpoint = _endpoint(os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL"))
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    attempts = os.environ.get("AWS_MAX_ATTEMPTS", "")
-    return fs.S3FileSystem(
-        region=region or None,
-        connect_timeout=CONNECT_TIMEOUT_S,
-        request_timeout=STALLED_TIMEOUT_S,
-        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=int(attempts) if attempts.isdecimal() else ATTEMPTS),
-        **endpoint,
-    )
-
-
-def _gcs() -> Any:
-    # An emulator has no credentials to check, and none must be sent to it.
-    endpoint = _endpoint(os.environ.get("STORAGE_EMULATOR_HOST"))
-    return fs.GcsFileSystem(anonymous=bool(endpoint), retry_time_limit=timedelta(seconds=GCS_RETRY_S), **endpoint)
-
-
-def _endpoint(address: str | None) -> dict[str, str]:
-    """Return how Arrow wants the address of another store than the vendor's; without a scheme it is http."""
-    if not address:
-        return {}
-    parts = urlsplit(address if "://" in address else f"http://{address}")
-    return {"scheme": parts.scheme, "endpoint_override": parts.netloc.rpartition("@")[2] + parts.path.rstrip("/")}
+        raise UsageError(no_bucket(text, store.url))
 
 
 @dataclass(frozen=True, slots=True)
 class _StoredObject:
     """An object as it was listed."""
 
-    store: _Store
+    store: ObjectStore
     path: str
     """Bucket and key."""
     listed: Stamp
 
     @classmethod
-    def of(cls, store: _Store, entry: Any, listed_ns: int) -> _StoredObject:
+    def of(cls, store: ObjectStore, entry: Any, listed_ns: int) -> _StoredObject:
         # The moment of the listing is a stamp that no other listing gives: a young object is looked at once more.
         modified_ns = entry.mtime_ns if listed_ns - entry.mtime_ns > YOUNG_NS else listed_ns
         return cls(store, entry.path, Stamp(entry.size, modified_ns, entry.mtime_ns))
@@ -226,7 +155,7 @@ class _StoredObject:
         """Return the answer about this object; raise RejectedFileError where it, and no other, is at fault."""
         try:
             return self.store.ask(self.name, question)
-        except _MissingError:
+        except MissingObjectError:
             raise RejectedFileError("file_missing", "it was there when the bucket was listed and is gone now") from None
         except UsageError as error:
             raise RejectedFileError("unreadable", str(error)) from None
@@ -351,61 +280,3 @@ class _Body(io.RawIOBase):
         if not self.closed:
             self._file.close()
         super().close()
-
-
-class _MissingError(UsageError):
-    """There is no such object."""
-
-
-def _translated(url: ObjectUrl, name: str, question: Callable[[], _Got]) -> _Got:
-    try:
-        return question()
-    except (OSError, pa.ArrowException) as error:
-        raise _meaning(url, name, str(error), is_missing=isinstance(error, FileNotFoundError)) from None
-
-
-def _meaning(url: ObjectUrl, name: str, told: str, *, is_missing: bool) -> ValleywatchError:
-    """Return what a library's words mean: they are all that tells a wrong key from a broken line."""
-    trouble = _TROUBLE.search(told)
-    # What stands before are the caller's own words, a key among them.
-    told = told[trouble.start() :] if trouble else told
-    if re.search(_NO_CREDENTIALS, told):
-        return UsageError(
-            f"{name} cannot be asked for: the environment holds no usable credentials; set {CREDENTIALS[url.scheme]}"
-        )
-    if re.search(_OTHER_REGION, told):
-        where = _REGION.search(told)
-        return UsageError(
-            f"{name}: the bucket is in another region than the one asked; set AWS_REGION to "
-            + (f"{where[1]!r}" if where else "the bucket's")
-        )
-    if refused := re.search(_REFUSED, told) or re.search(_REFUSED_STATUS, told):
-        return UsageError(
-            f"{name}: the store refused ({refused[0]}){_unset(url)}: set {CREDENTIALS[url.scheme]} for an identity "
-            "that may list the bucket and get its objects, and see that this machine's clock is right"
-        )
-    if re.search(_NO_BUCKET, told):
-        return UsageError(_no_bucket(name, url))
-    if is_missing or re.search(_MISSING, told):
-        return _MissingError(f"no such object: {name}")
-    why = trouble[1] or trouble[2] if trouble else "no answer that can be understood"
-    return UnreachableError(
-        f"{name}: unreadable for now, the store did not answer properly, several times in a row ({why}); "
-        f"check the network{_told_endpoint(url)} and run again"
-    )
-
-
-def _no_bucket(name: str, url: ObjectUrl) -> str:
-    return f"{name}: there is no bucket {url.bucket!r}; check its spelling{_told_endpoint(url)}"
-
-
-def _unset(url: ObjectUrl) -> str:
-    variable = "AWS_ACCESS_KEY_ID" if url.scheme == "s3" else "GOOGLE_APPLICATION_CREDENTIALS"
-    return "" if os.environ.get(variable) else f", and {variable} is not set"
-
-
-def _told_endpoint(url: ObjectUrl) -> str:
-    """Name the variables that send requests elsewhere than to the vendor, where they are set."""
-    names = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") if url.scheme == "s3" else ("STORAGE_EMULATOR_HOST",)
-    given = [name for name in names if os.environ.get(name)]
-    return f" and {given[0]}" if given else ""

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import revenue, service_time
-from models.bathtub import valley_of_mix
+from models.bathtub import trace, valley_of_mix
 from models.curve_fit import Target
 from models.profit import BeyondInput
 from models.uncertainty import index_interval
+from pipelines import reason_codes
 from pipelines.times import to_hour
 from pipelines.verdict import Verdict
 from pipelines.verdicts import moments_of, revenue_of
@@ -43,10 +44,14 @@ class Bathtub:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """One deployment: the verdict, its newest curve (a row of `throughput_curve`), the law, the bathtub, the hours."""
+    """One deployment: the verdict, its newest curve (a row of `throughput_curve`), the law, the bathtub, the hours.
+
+    moments: of its last 24 hours of traffic; None where these report no cached tokens.
+    """
 
     deployment: str
     verdict: Verdict
+    moments: service_time.TrafficMoments | None
     curve: dict[str, Any] | None
     law: service_time.ServiceTime | None
     draws: NDArray[np.float64]
@@ -94,7 +99,8 @@ def _overview(
     if curve is not None and counted_law is not None and sold is not None:
         bathtub = trace_bathtub(counted_law, counted_draws, moments_of(traffic), sold, curve["target"])
     verdict = _verdict(traffic, hours, curve, counted_law, counted_draws, sold, ratio, bathtub)
-    return Overview(traffic["deployment"], verdict, curve, law, draws, bathtub, hours)
+    moments = moments_of(traffic) if traffic["reported_input_tokens"] else None
+    return Overview(traffic["deployment"], verdict, moments, curve, law, draws, bathtub, hours)
 
 
 def _newest_sale(hours: list[dict[str, Any]]) -> dict[str, Any]:
@@ -144,17 +150,12 @@ def trace_bathtub(
     draws: NDArray[np.float64],
     moments: service_time.TrafficMoments,
     sold: revenue.Revenue,
-    target: Target = "busy_s",
+    target: Target,
 ) -> Bathtub:
     """Return the bathtub of this very traffic: exact on its second moments, not a curve at its mean."""
-    x = moments.cached_tokens / moments.input_tokens
-    shares = [(to - x) / (1 - x) if to >= x and x < 1 else (to - x) / x for to in BATHTUB_GRID]
-    moved = [(service_time.shift_misses_to_hits(moments, share), sold.shift_misses_to_hits(share)) for share in shares]
-    index = np.array([revenue.revenue_index(law, *there) for there in moved])
-    bounds = np.array([
-        index_interval(value, revenue.revenue_index_draws(draws, *there), target)
-        for value, there in zip(index, moved, strict=True)
-    ])  # fmt: skip
+    index, *drawn = trace(np.vstack([law.as_array(), draws]), moments, sold.earnings, BATHTUB_GRID)
+    scatter = np.reshape(drawn, (-1, len(index))).T
+    bounds = np.array([index_interval(*there, target) for there in zip(index, scatter, strict=True)])
     return Bathtub(BATHTUB_GRID, index, bounds[:, 0], bounds[:, 1])
 
 
@@ -170,7 +171,7 @@ def _verdict(
 ) -> Verdict:
     last = hours[-1] if hours else {}
     sale = _newest_sale(hours) if hours else {}
-    codes = [code for code in (last.get("reasons") or "").split(",") if code]
+    codes = list(reason_codes.listed(last.get("reasons") or ""))
     is_decided = last.get("state") not in (None, "unknown")
     if last.get("is_held") and is_decided:
         codes = [f"{HELD}:{code}" for code in codes] or [HELD]

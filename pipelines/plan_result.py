@@ -17,7 +17,7 @@ from pipelines.words import because
 
 _PRICE = {
     "given": "as given",
-    "last_hour": "its own",
+    "deployment": "its own",
     "default": f"no [[prices]] row matches it: the default {DEFAULT_PRICE_RATIO:g} stands in",
 }
 _QUANTITIES = {"exit_hit_rate": "exit hit rate", "revenue_index": "revenue index"}
@@ -28,7 +28,7 @@ def plan_fields(planned: Planned) -> dict[str, Any]:
     plan = planned.plan
     return {
         "deployment": planned.deployment,
-        "hit_rate": planned.traffic.hit_rate_now,
+        "hit_rate": planned.hit_rate,
         "price_ratio": planned.price_ratio,
         "price_ratio_from": planned.price_basis,
         "outcome": plan.outcome,

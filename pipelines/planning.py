@@ -6,7 +6,6 @@ words (`plan_result`).
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +15,14 @@ import numpy as np
 import polars as pl
 
 from models.design import benchmark_sizes
-from models.knowledge import Knowledge, learned, of_curve, of_nothing
+from models.knowledge import learned, of_curve, of_nothing
 from models.length_sweep import MAX_POINTS
-from models.margin import Margins, margins
 from models.plan import MeasurementPlan, plan_measurements
-from models.service_time import ServiceTime
+from pipelines import reason_codes
 from pipelines.display import shown
 from pipelines.errors import UsageError
-from pipelines.verdicts import moments_of
+from pipelines.overview import overviews
+from pipelines.priced_traffic import last_24_hours
 from pipelines.warehouse import Reader
 
 DEFAULT_PRICE_RATIO = 0.1
@@ -35,21 +34,20 @@ LEAST_NOISE = 0.01
 """What the service-time law itself is off by (curves of simulated engines within 1.3 %): no repeating removes it."""
 LENGTH_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Of the tokens by the length of their prompt."""
-NEAREST_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A plan and what it rests on.
 
-    price_basis: given, last_hour or default. reasons: why the curve is not trusted. benchmark_residual: relative; None
-    where nothing was measured.
+    hit_rate: of its last 24 hours of traffic. price_basis: given, deployment or default. reasons: why the curve is not
+    trusted. benchmark_residual: relative; None where nothing was measured.
     """
 
     deployment: str
     price_ratio: float
     price_basis: str
-    traffic: Margins
+    hit_rate: float
     chunk_tokens: int | None
     reasons: tuple[str, ...]
     plan: MeasurementPlan
@@ -65,14 +63,22 @@ def plan_for(
 
     Raises UsageError for a deployment that the snapshot does not know, or that reports no cached tokens.
     """
-    traffic = _traffic_of(reader, deployment)
-    ratio, basis = _price_ratio(reader, deployment, price_ratio)
-    earned = margins(moments_of(traffic), ratio)
-    curve = next((row for row in reader.rows("report/newest_curves") if row["deployment"] == deployment), None)
+    last_24_hours(reader, deployment)  # refuses names of no deployment
+    (seen,) = overviews(reader, deployment)
+    if seen.moments is None:
+        raise UsageError(
+            f"--plan {shown(deployment)}: no request of its last 24 hours of traffic reports cached tokens, so there "
+            "is no hit rate to plan for; `valleywatch formats` says how to switch them on"
+        )
+    ratio, basis = _price_ratio(seen.verdict.price_ratio, price_ratio)
+    curve = seen.curve
     trusted = curve if curve and curve["trustworthy"] else None
     n_requests, noise = _requests_and_noise(trusted["residual_scale"] if trusted else None)
     # A curve that must not be trusted tells nothing.
-    knowledge = _knowledge(reader, trusted, earned) if trusted else of_nothing()
+    knowledge = of_nothing()
+    if trusted and seen.law:
+        length, target = trusted["reference_input_tokens"], trusted["target"]
+        knowledge = of_curve(seen.law, seen.draws, moments=seen.moments, reference_input_tokens=length, target=target)
     points, residual = 0, None
     if benchmark is not None:
         sizes, seconds = _points(benchmark)
@@ -84,39 +90,21 @@ def plan_for(
         deployment=deployment,
         price_ratio=ratio,
         price_basis=basis,
-        traffic=earned,
+        hit_rate=seen.moments.cached_tokens / seen.moments.input_tokens,
         chunk_tokens=chunk_tokens,
         reasons=_reasons(curve),
-        plan=plan_measurements(knowledge, earned, benchmark_sizes(lengths, chunk_tokens), noise=noise),
+        plan=plan_measurements(knowledge, seen.moments, ratio, benchmark_sizes(lengths, chunk_tokens), noise=noise),
         requests_per_point=n_requests,
         benchmark_points=points,
         benchmark_residual=residual,
     )
 
 
-def _traffic_of(reader: Reader, deployment: str) -> dict[str, Any]:
-    rows = {row["deployment"]: row for row in reader.rows("report/recent_traffic")}
-    if deployment not in rows:
-        close = difflib.get_close_matches(deployment, list(rows), n=NEAREST_NAMES, cutoff=0.4)
-        said = ", ".join(shown(name) for name in close or sorted(rows)[:NEAREST_NAMES])
-        remedy = f"{'the nearest are' if close else 'there are'} {said}" if rows else "run `valleywatch run` first"
-        raise UsageError(f"--plan {shown(deployment)}: the published snapshot has no such deployment; {remedy}")
-    if not rows[deployment]["reported_input_tokens"]:
-        raise UsageError(
-            f"--plan {shown(deployment)}: no request of its last 24 hours of traffic reports cached tokens, so there "
-            "is no hit rate to plan for; `valleywatch formats` says how to switch them on"
-        )
-    return rows[deployment]
-
-
-def _price_ratio(reader: Reader, deployment: str, given: float | None) -> tuple[float, str]:
-    """Return the ratio and where it is from: given, that of the deployment's last hour, or the default."""
+def _price_ratio(own: float | None, given: float | None) -> tuple[float, str]:
+    """Return the ratio and where it is from: given, the deployment's as `status` has it, or the default."""
     if given is not None:
         return given, "given"
-    hours = [row["price_ratio"] for row in reader.rows("report/recent_hours") if row["deployment"] == deployment]
-    if hours and hours[-1] is not None:
-        return hours[-1], "last_hour"
-    return DEFAULT_PRICE_RATIO, "default"
+    return (DEFAULT_PRICE_RATIO, "default") if own is None else (own, "deployment")
 
 
 def _requests_and_noise(residual_scale: float | None) -> tuple[int, float]:
@@ -127,21 +115,10 @@ def _requests_and_noise(residual_scale: float | None) -> tuple[int, float]:
     return n_requests, max(LEAST_NOISE, residual_scale / n_requests**0.5)
 
 
-def _knowledge(reader: Reader, curve: dict[str, Any], traffic: Margins) -> Knowledge:
-    rows = [row for row in reader.rows("report/newest_draws") if row["deployment"] == curve["deployment"]]
-    return of_curve(
-        ServiceTime(*(curve[name] for name in "fcqk")),
-        np.array([[row[name] for name in "fcqk"] for row in rows]).reshape(-1, 4),
-        traffic=traffic,
-        reference_input_tokens=curve["reference_input_tokens"],
-        target=curve["target"],
-    )
-
-
 def _reasons(curve: dict[str, Any] | None) -> tuple[str, ...]:
     if curve is None:
         return ("no_curve",)
-    return () if curve["trustworthy"] else tuple(filter(None, curve["reasons"].split(",")))
+    return () if curve["trustworthy"] else reason_codes.listed(curve["reasons"])
 
 
 def _points(benchmark: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ from models.operating_point import OperatingPoint
 from models.revenue import Revenue
 from models.service_time import ServiceTime, TrafficMoments
 from models.waterfall import Period, pooled_law
+from pipelines import reason_codes
 from pipelines.display import shown
 from pipelines.errors import CannotTellError, UsageError
 from pipelines.section import nearest
@@ -243,5 +244,5 @@ def _trusted_law(stretch: Stretch, curve: dict[str, Any]) -> ServiceTime:
     if not curve:
         raise stretch.cannot_tell("no_curve")
     if not curve["trustworthy"]:
-        raise stretch.cannot_tell(*filter(None, curve["reasons"].split(",")))
+        raise stretch.cannot_tell(*reason_codes.listed(curve["reasons"]))
     return ServiceTime(curve["f"], curve["c"], curve["q"], curve["k"])

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
+from pipelines import reason_codes
 from pipelines.warehouse import Reader
 
 SUMS = (
@@ -98,7 +99,7 @@ def _added(
     currencies = {row["currency"] for row in rows if row["currency"] is not None}
     is_one = len(currencies) == 1
     money = [name for name in SUMS if name not in ("instance_hours", "saved_busy_s")]
-    reasons = Counter(code for row in rows for code in row["reasons"].split(",") if code)
+    reasons = Counter(code for row in rows for code in reason_codes.listed(row["reasons"]))
     if len(currencies) > 1:
         reasons["several_currencies"] += len(rows)
         rows = [row | dict.fromkeys(money) for row in rows]

@@ -13,6 +13,7 @@ import numpy as np
 
 from models import service_time
 from models.uncertainty import INTERVAL
+from pipelines import reason_codes
 from pipelines.contracts import warnings
 from pipelines.faults import reach
 from pipelines.overview import Overview, overviews
@@ -112,7 +113,7 @@ def _hour(row: dict[str, Any]) -> HourRow:
         side=row["side"],
         lost_per_hour=row["lost_per_hour"],
         # That there is no exit is said once, with the verdict; in every hour it would drown what is particular to one.
-        reasons=tuple(code for code in row["reasons"].split(",") if code and code != "no_exit"),
+        reasons=tuple(code for code in reason_codes.listed(row["reasons"]) if code != "no_exit"),
     )
 
 
@@ -141,7 +142,7 @@ def _curve(seen: Overview, points: list[dict[str, Any]], others: list[dict[str, 
         line = _pairs(row["tps0"] * (1 - row["a"] * CURVE_GRID))
     return CurveView(
         trustworthy=row["trustworthy"],
-        reasons=tuple(code for code in row["reasons"].split(",") if code),
+        reasons=reason_codes.listed(row["reasons"]),
         reference_input_tokens=round(row["reference_input_tokens"]),
         tps0=row["tps0"],
         tps0_low=row["tps0_low"],
@@ -173,7 +174,7 @@ def _other(row: dict[str, Any]) -> OtherCurve:
         row["a"],
         row["a_low"],
         row["a_high"],
-        tuple(filter(None, row["reasons"].split(","))),
+        reason_codes.listed(row["reasons"]),
     )
 
 

@@ -15,6 +15,7 @@ from pipelines.curve_words import (
     FAMILIES,
     doubt,
     family_words,
+    line_sentences,
     line_words,
     priced,
     rates,
@@ -78,8 +79,7 @@ def one_length_sentences(found: dict[str, Any]) -> list[str]:
         return [*said, f"no curve, {because(found['reasons'])}"]
     return [
         *said,
-        f"tps0      {found['tps0']:.0f} tokens/s (90 % {found['tps0_low']:.0f} to {found['tps0_high']:.0f})",
-        f"a         {found['a']:.3f} (90 % {found['a_low']:.3f} to {found['a_high']:.3f})",
+        *line_sentences(found),
         f"residual  {found['residual']:.1%}; curve against the medians for x <= .9: {_deviations(found)}",
         f"family    {family_words(found['family'], found['family_errors'], left_out='hit rates')}",
         f"line      {line_words(found['line_good_until_hit_rate'])}",

@@ -18,6 +18,7 @@ from models.curve_fit import Target
 from models.profit import BeyondInput
 from models.uncertainty import index_interval, probability_below_one
 from models.valley_interval import valley_interval
+from pipelines import reason_codes
 from pipelines.alerts.state import regime_of
 from pipelines.decoding import busy_share
 from pipelines.prices.hours import PricedHour
@@ -123,13 +124,13 @@ def observe_hour(
             row |= asdict(beyond) | _full_scope(traffic, curve, priced.revenue, beyond)
         else:
             row |= _index(traffic, curve, priced.revenue)
-            row |= closed_forms(curve, row["price_ratio"])
+            row |= closed_forms(curve.a, curve.law, curve.reference_input_tokens, row["price_ratio"])
             row |= _valley_bounds(curve, row["price_ratio"], has_exit=row["exit_hit_rate"] is not None)
         if reasons:
             row["p_in_valley"] = None
         if row["floor_hit_rate"] is not None and row["exit_hit_rate"] is None:
             reasons.append("no_exit")
-    row["reasons"] = ",".join(dict.fromkeys(reasons))
+    row["reasons"] = reason_codes.joined(reasons)
     return row
 
 
@@ -209,18 +210,18 @@ def _index(traffic: dict[str, Any], curve: Curve, sold: revenue.Revenue) -> dict
     }
 
 
-def closed_forms(curve: Curve, price_ratio: float) -> dict[str, Any]:
+def closed_forms(
+    a: float | None, law: service_time.ServiceTime, input_tokens: float, price_ratio: float
+) -> dict[str, Any]:
     """Return the article's floor, exit and depth; no exit where even a full hit earns less than no cache would.
 
-    The curve must have a law and a slope. Of several prices the ratio is the revenue-weighted one: the straight line
-    knows but one.
+    input_tokens: at which the law has the slope a. Of several prices the ratio is the revenue-weighted one: the
+    straight line knows but one.
     """
-    assert curve.law is not None
-    assert curve.a is not None
-    found = valley.locate_valley(curve.a, price_ratio) if 0 < curve.a < 1 else None
+    found = valley.locate_valley(a, price_ratio) if a is not None and 0 < a < 1 else None
     if found is None:
         return {"floor_hit_rate": None, "exit_hit_rate": None, "floor_depth": None}
-    recovers = _full_hit_index(curve.law, curve.reference_input_tokens, price_ratio) >= 1.0
+    recovers = _full_hit_index(law, input_tokens, price_ratio) >= 1.0
     return {
         "floor_hit_rate": found.floor_hit_rate,
         "exit_hit_rate": found.exit_hit_rate if recovers else None,

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from models.levers import Lever, LeverName, Rung
 from models.operating_point import Estimate, OperatingPoint
 from models.what_if import Outlook
-from pipelines.display import index, money, number, share
+from pipelines.display import index, interval, money, number, share
 from pipelines.priced_traffic import PricedTraffic, Situation
 from pipelines.times import to_hour
 from pipelines.words import lever_words
@@ -144,7 +144,7 @@ def ladder_table(rungs: tuple[Rung, ...], currency: str) -> Table:
         (
             number(rung.price_ratio),
             index(rung.index.value),
-            f"{rung.index.low:.3f}–{rung.index.high:.3f}",
+            interval(rung.index.low, rung.index.high),
             "none" if rung.valley is None else share(rung.valley.floor_hit_rate),
             "none" if rung.valley is None or rung.valley.exit_hit_rate is None else share(rung.valley.exit_hit_rate),
             money(rung.revenue, currency),
@@ -180,7 +180,8 @@ def _column(seen: Outlook, currency: str) -> dict[str, str]:
 
 
 def _estimate(value: Estimate) -> str:
-    return f"{value.value:.3f}" if value.low == value.high else f"{value.value:.3f} ({value.low:.3f}–{value.high:.3f})"
+    said = index(value.value)
+    return said if value.low == value.high else f"{said} ({interval(value.low, value.high)})"
 
 
 def _bounds(value: Estimate) -> str:

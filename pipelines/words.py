@@ -178,11 +178,6 @@ def verdict_details(verdict: Verdict) -> tuple[str, ...]:
     return tuple(sentence for sentence in said if sentence)
 
 
-def verdict_sentence(verdict: Verdict) -> str:
-    """Say the whole verdict in one paragraph."""
-    return " ".join((verdict_headline(verdict), *verdict_details(verdict)))
-
-
 def _earning_sentence(verdict: Verdict) -> str:
     value, low, high = verdict.revenue_index, verdict.index_low, verdict.index_high
     where = f"At a hit rate of {share(verdict.hit_rate)}" if known(verdict.hit_rate) else "At an unknown hit rate"

@@ -10,6 +10,7 @@ from pipelines import words
 from pipelines.commands.options import add_config, add_json
 from pipelines.commands.output import tell, write_json, write_table
 from pipelines.contracts import warnings
+from pipelines.display import interval, money, utc_time
 from pipelines.overview import Overview, overviews
 from pipelines.profit_result import ProfitAndLoss, profits
 from pipelines.settings import load_settings
@@ -70,10 +71,10 @@ def _row(seen: Overview) -> tuple[str, ...]:
         state = f"{state} (held)"
     return (
         seen.deployment,
-        "?" if verdict.last_hour is None else verdict.last_hour.strftime("%Y-%m-%d %H:00"),
+        "?" if verdict.last_hour is None else utc_time(verdict.last_hour),
         _known(verdict.hit_rate, "{:.3f}"),
         _known(verdict.revenue_index, "{:.3f}"),
-        f"{verdict.index_low:.3f}–{verdict.index_high:.3f}" if verdict.index_low is not None else "?",
+        interval(verdict.index_low, verdict.index_high) if verdict.index_low is not None else "?",
         state,
         _money(verdict),
         note,
@@ -86,7 +87,7 @@ def _money(verdict: Verdict) -> str:
     if lost is None:
         return "?"
     part = f" in {verdict.lost_hours} of {verdict.traffic_hours} hours" if verdict.lost_in_part else ""
-    return f"{'cost' if lost > 0 else 'earned'} {abs(lost):,.2f} {verdict.currency}{part}"
+    return f"{'cost' if lost > 0 else 'earned'} {money(abs(lost), verdict.currency)}{part}"
 
 
 def _known(value: float | None, pattern: str) -> str:

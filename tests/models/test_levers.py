@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from models import valley
 from models.levers import break_even_coefficient, levers, price_ladder, with_coefficient
 from models.operating_point import OperatingPoint, gain
-from models.service_time import ServiceTime, marginal_index
+from models.service_time import ServiceTime, marginal_index_draws
 from tests.models.mixes import EVEN, LAW, MIX, draws_around, index_by_request, laws, moved, pairs, price_ratios, traffic
 from tests.models.simulate import service_s
 
@@ -185,8 +185,8 @@ def test_a_point_of_hit_rate_is_worth_what_moving_there_earns(r):
     here = point(r=r, spread=0.0)
     there = replace(here, moments=traffic(moved(EVEN, here.hit_rate + 1e-5)))
     assert 1e3 * gain(here, there).value == pytest.approx(here.marginal_point.value, rel=1e-2, abs=1e-5)
-    sign = np.sign(marginal_index(LAW, traffic(EVEN), r))
-    assert np.sign(here.marginal_point.value) == sign
+    (slope,) = marginal_index_draws(LAW.as_array()[np.newaxis], traffic(EVEN), r)
+    assert np.sign(here.marginal_point.value) == np.sign(slope)
 
 
 def test_the_ladder_is_the_same_traffic_at_other_prices() -> None:

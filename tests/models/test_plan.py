@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models.bathtub import valleys_of_mix
 from models.chunks import CHUNK_TOKENS, leaves_small_tail
 from models.design import NORMAL_95, benchmark_sizes, size_features
 from models.knowledge import Knowledge, learned, of_curve, of_nothing
 from models.length_sweep import fit_length_sweep
-from models.margin import Margins, at_hit_rate, exit_gradient, exits, index_gradient, index_now, margins
 from models.plan import ENOUGH, plan_measurements
-from models.service_time import ServiceTime, revenue_index, straight_line
+from models.sensitivity import UNIT_LAWS, exit_gradient, log_index_gradient
+from models.service_time import ServiceTime, TrafficMoments, busy_s, busy_s_draws, revenue_index_draws, straight_line
 from tests.models.services import moments_of
 
 NOISE = 0.02
@@ -28,13 +29,16 @@ LAWS = {
 PRICE_RATIO = 0.1
 
 
-def traffic(
-    price_ratio: float = PRICE_RATIO, *, hit_rate: float = 0.5, lengths: tuple[float, ...] = LENGTHS
-) -> Margins:
+def traffic(*, hit_rate: float = 0.5, lengths: tuple[float, ...] = LENGTHS) -> TrafficMoments:
     """A day of these lengths at many hit rates around the one given."""
     x = np.clip(hit_rate + np.linspace(-0.4, 0.4, 9), 0, 0.99)
     length, rate = (axis.ravel() for axis in np.meshgrid(lengths, x))
-    return margins(moments_of(length - (length * rate).round(), (length * rate).round()), price_ratio)
+    return moments_of(length - (length * rate).round(), (length * rate).round())
+
+
+def exits(day: TrafficMoments, laws: np.ndarray) -> np.ndarray:
+    """Exit hit rate under each law, NaN where there is none."""
+    return valleys_of_mix(laws, day, PRICE_RATIO).exit_hit_rate
 
 
 def seconds(law: ServiceTime, sizes: np.ndarray, dice: np.random.Generator, *, noise: float, level: float = 0.8):
@@ -42,11 +46,11 @@ def seconds(law: ServiceTime, sizes: np.ndarray, dice: np.random.Generator, *, n
     return level * size_features(sizes) @ law.as_array() * dice.lognormal(0, noise, len(sizes))
 
 
-def known_from_curve(law: ServiceTime, day: Margins, *, seed: int = 0, spread: float = 0.03) -> Knowledge:
+def known_from_curve(law: ServiceTime, day: TrafficMoments, *, seed: int = 0, spread: float = 0.03) -> Knowledge:
     """A trusted curve of this law whose draws scatter by a share of a request's time in every part."""
-    unit = (law.as_array() @ day.busy_now) / np.maximum(day.busy_now, 1)
+    unit = busy_s(law, day) / np.maximum(busy_s_draws(UNIT_LAWS, day), 1)
     draws = law.as_array() + spread * unit * np.random.default_rng(seed).standard_normal((400, 4))
-    return of_curve(law, np.maximum(draws, 0), traffic=day, reference_input_tokens=5e4, target="busy_s")
+    return of_curve(law, np.maximum(draws, 0), moments=day, reference_input_tokens=5e4, target="busy_s")
 
 
 def sizes_of(plan) -> np.ndarray:
@@ -67,19 +71,19 @@ class Errors:
     stated: np.ndarray
 
 
-def measured(before: Knowledge, truths: np.ndarray, day: Margins, sizes: np.ndarray) -> Errors:
+def measured(before: Knowledge, truths: np.ndarray, day: TrafficMoments, sizes: np.ndarray) -> Errors:
     """Measure the sizes on engines of these laws, and learn."""
     off, stated = [], []
     dice = np.random.default_rng(5)
-    for truth, true_exit in zip(truths, exits(day, truths)[1], strict=True):
+    for truth, true_exit in zip(truths, exits(day, truths), strict=True):
         times = seconds(ServiceTime(*truth), sizes, dice, noise=NOISE)
         after, _ = learned(before, sizes, times, noise=NOISE)
-        (found,) = exits(day, after.laws)[1]
+        (found,) = exits(day, after.laws)
         if np.isnan(found):  # an engine found to have no exit is as far off as can be
             off.append(1.0)
             stated.append(1.0)
             continue
-        gradient = exit_gradient(day, after.laws, np.array([found]))[0]
+        gradient = exit_gradient(after.laws, day, PRICE_RATIO, np.array([found]))[0]
         off.append(found - true_exit)
         stated.append(NORMAL_95 * np.sqrt(gradient @ after.covariance @ gradient))
     return Errors(np.array(off), np.array(stated))
@@ -95,12 +99,12 @@ def test_following_the_plan_narrows_the_exit_as_predicted_and_more_than_even_poi
     """Truths scatter about the curve as the curve says; within half as much again either way is as predicted."""
     day = traffic()
     before = known_from_curve(LAWS[name], day)
-    plan = plan_measurements(before, day, benchmark_sizes(LENGTHS, None), noise=NOISE)
+    plan = plan_measurements(before, day, PRICE_RATIO, benchmark_sizes(LENGTHS, None), noise=NOISE)
     assert plan.outcome == "measure"
     assert plan.quantity == "exit_hit_rate"
     truths = before.laws + np.random.default_rng(3).standard_normal((200, 4)) @ before.root.T
     truths = truths[(truths > 0).all(axis=1)]
-    truths = truths[np.isfinite(exits(day, truths)[1])][:40]
+    truths = truths[np.isfinite(exits(day, truths))][:40]
     n_points = plan.enough_after or len(plan.points)
     followed = measured(before, truths, day, sizes_of(plan)[:n_points])
     predicted = plan.points[n_points - 1].half_width
@@ -116,7 +120,7 @@ def test_following_the_plan_narrows_the_exit_as_predicted_and_more_than_even_poi
 def test_a_plan_without_any_curve_finds_the_exit_of_each_engine(name: str) -> None:
     day = traffic()
     before = of_nothing()
-    plan = plan_measurements(before, day, benchmark_sizes(LENGTHS, None), noise=NOISE)
+    plan = plan_measurements(before, day, PRICE_RATIO, benchmark_sizes(LENGTHS, None), noise=NOISE)
     assert (plan.outcome, plan.value, len(plan.points)) == ("measure", None, 8)
     assert plan.half_width > 0.1
     truths = np.repeat(LAWS[name].as_array()[np.newaxis], 40, axis=0)
@@ -130,21 +134,21 @@ def test_a_plan_without_any_curve_finds_the_exit_of_each_engine(name: str) -> No
 def test_every_further_point_narrows_and_what_was_measured_ends_the_plan() -> None:
     day, law = traffic(), LAWS["dense"]
     sizes = benchmark_sizes(LENGTHS, None)
-    plan = plan_measurements(of_nothing(), day, sizes, noise=0.005)
+    plan = plan_measurements(of_nothing(), day, PRICE_RATIO, sizes, noise=0.005)
     widths = [plan.half_width, *(point.half_width for point in plan.points)]
     assert widths == sorted(widths, reverse=True)
     times = seconds(law, sizes_of(plan), np.random.default_rng(1), noise=0.005)
     after, residual = learned(of_nothing(), sizes_of(plan), times, noise=0.005)
     assert residual < 0.015
-    again = plan_measurements(after, day, sizes, noise=0.005)
+    again = plan_measurements(after, day, PRICE_RATIO, sizes, noise=0.005)
     assert again.half_width < plan.points[-1].half_width
     assert (again.outcome, again.points) == ("suffices", ())
-    assert again.value == pytest.approx(exits(day, law.as_array()[np.newaxis])[1][0], abs=2 * again.half_width)
+    assert again.value == pytest.approx(exits(day, law.as_array()[np.newaxis])[0], abs=2 * again.half_width)
 
 
 def test_the_planned_points_tell_as_much_without_the_curve_as_they_are_said_to() -> None:
     day, law = traffic(), LAWS["dense"]
-    plan = plan_measurements(known_from_curve(law, day), day, benchmark_sizes(LENGTHS, None), noise=NOISE)
+    plan = plan_measurements(known_from_curve(law, day), day, PRICE_RATIO, benchmark_sizes(LENGTHS, None), noise=NOISE)
     assert plan.enough_after < 8
     assert plan.points[-1].half_width < plan.alone_half_width < 2 * ENOUGH
     truths = np.repeat(law.as_array()[np.newaxis], 40, axis=0)
@@ -155,12 +159,12 @@ def test_the_planned_points_tell_as_much_without_the_curve_as_they_are_said_to()
 @pytest.mark.parametrize("name", LAWS)
 def test_valleywatch_fit_finds_the_law_in_the_planned_points_alone(name: str) -> None:
     day, law = traffic(), LAWS[name]
-    sizes = sizes_of(plan_measurements(of_nothing(), day, benchmark_sizes(LENGTHS, None), noise=NOISE))
+    sizes = sizes_of(plan_measurements(of_nothing(), day, PRICE_RATIO, benchmark_sizes(LENGTHS, None), noise=NOISE))
     times = seconds(law, sizes, np.random.default_rng(1), noise=0.002)
     curve = fit_length_sweep(sizes[:, 1] / sizes[:, 0], sizes[:, 0], times, n_draws=50).curve
     assert curve.family == "service_time"
-    assert exits(day, curve.law.as_array()[np.newaxis])[1] == pytest.approx(
-        exits(day, law.as_array()[np.newaxis])[1], abs=0.01
+    assert exits(day, curve.law.as_array()[np.newaxis]) == pytest.approx(
+        exits(day, law.as_array()[np.newaxis]), abs=0.01
     )
 
 
@@ -189,81 +193,60 @@ def test_the_points_are_about_as_long_as_asked_and_span_the_hit_rates() -> None:
     assert np.diff(np.sort(np.unique(x.round(2)))).max() < 0.15
 
 
-@given(now=st.floats(0, 1), hit_rate=st.floats(0, 1))
-def test_traffic_moved_to_a_hit_rate_has_it_and_the_same_requests(now: float, hit_rate: float) -> None:
-    length = np.array(LENGTHS)
-    before = moments_of((1 - now) * length, now * length)
-    moved = at_hit_rate(before, hit_rate)
-    assert moved.cached_tokens / moved.input_tokens == pytest.approx(hit_rate, abs=1e-12)
-    assert moved.miss_tokens + moved.cached_tokens == pytest.approx(before.input_tokens)
-    assert (moved.n_requests, moved.sum_input_sq) == (before.n_requests, before.sum_input_sq)
-
-
-def test_empty_traffic_and_hit_rates_outside_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"hit rate 1\.1"):
-        at_hit_rate(moments_of(np.array([9.0]), np.array([9.0])), 1.1)
-    with pytest.raises(ValueError, match="empty traffic"):
-        margins(moments_of(np.array([0.0]), np.array([0.0])), PRICE_RATIO)
-
-
+@pytest.mark.parametrize("hit_rate", [0.5, 0.95])
 @pytest.mark.parametrize("name", LAWS)
-def test_exit_and_index_are_those_of_the_exact_index_on_a_fine_grid(name: str) -> None:
-    day, law = traffic(), LAWS[name]
-    laws = law.as_array()[np.newaxis]
-    x = np.linspace(0, 0.995, 1991)
-    index = np.array([revenue_index(law, at_hit_rate(day.moments, rate), PRICE_RATIO) for rate in x.tolist()])
-    has_valley, found = exits(day, laws)
-    assert has_valley.all()
-    floor = index.argmin()
-    assert x[floor:][index[floor:] >= 1][0] - found[0] == pytest.approx(0.00025, abs=0.0003)
-    assert index_now(day, laws)[0] == pytest.approx(revenue_index(law, day.moments, PRICE_RATIO), rel=1e-12)
-
-
-@pytest.mark.parametrize("name", LAWS)
-def test_gradients_are_those_of_finite_differences(name: str) -> None:
-    day = traffic()
+def test_gradients_are_those_of_finite_differences(name: str, hit_rate: float) -> None:
+    """With the exit above the hit rate of the traffic, and below."""
+    day = traffic(hit_rate=hit_rate)
     laws = LAWS[name].as_array()[np.newaxis]
-    found = exits(day, laws)[1]
+    found = exits(day, laws)
+    assert (found[0] > day.cached_tokens / day.input_tokens) is np.bool_(hit_rate == 0.5)
     for part in range(4):
-        step = 1e-3 * np.eye(4)[part] * (laws[0] @ day.busy_now) / day.busy_now[part]
+        unit = UNIT_LAWS[part]
+        step = 1e-3 * unit * busy_s(LAWS[name], day) / busy_s_draws(unit, day)
         moved = np.stack([laws[0] - step, laws[0] + step])
-        assert exit_gradient(day, laws, found)[0] @ step * 2 == pytest.approx(
-            np.diff(exits(day, moved)[1])[0], rel=0.02
+        assert exit_gradient(laws, day, PRICE_RATIO, found)[0] @ step * 2 == pytest.approx(
+            np.diff(exits(day, moved))[0], rel=0.001
         )
-        assert index_gradient(day, laws)[0] @ step * 2 == pytest.approx(np.diff(index_now(day, moved))[0], rel=0.02)
+        logs = np.log(revenue_index_draws(moved, day, PRICE_RATIO))
+        assert log_index_gradient(laws, day)[0] @ step * 2 == pytest.approx(np.diff(logs)[0], rel=0.001)
 
 
 def test_a_slope_surely_below_the_price_ratio_has_no_valley_to_measure() -> None:
-    day = traffic(0.6)
+    day, price_ratio = traffic(), 0.6
     law = LAWS["dense"]
-    assert straight_line(law, 5e4).a < 0.6
-    plan = plan_measurements(known_from_curve(law, day, spread=0.005), day, benchmark_sizes(LENGTHS, None), noise=NOISE)
+    assert straight_line(law, 5e4).a < price_ratio
+    plan = plan_measurements(
+        known_from_curve(law, day, spread=0.005), day, price_ratio, benchmark_sizes(LENGTHS, None), noise=NOISE
+    )
     assert (plan.outcome, plan.points, plan.p_no_valley) == ("no_valley", (), 1)
 
 
 def test_an_exit_that_is_known_well_enough_needs_no_measurement() -> None:
     day = traffic()
     known = known_from_curve(LAWS["dense"], day, spread=0.001)
-    plan = plan_measurements(known, day, benchmark_sizes(LENGTHS, None), noise=NOISE)
+    plan = plan_measurements(known, day, PRICE_RATIO, benchmark_sizes(LENGTHS, None), noise=NOISE)
     assert (plan.outcome, plan.points) == ("suffices", ())
     assert plan.half_width <= ENOUGH
 
 
 def test_where_nothing_is_an_exit_the_index_is_measured_and_only_if_it_is_near_1() -> None:
     slow_tier, sizes = ServiceTime(0.015, 7e-5, 1e-9, 2e-5), benchmark_sizes(LENGTHS, None)
-    descending = traffic(0.05, hit_rate=0.5)
-    sure = plan_measurements(known_from_curve(slow_tier, descending, spread=0.01), descending, sizes, noise=NOISE)
+    descending = traffic()
+    sure = plan_measurements(known_from_curve(slow_tier, descending, spread=0.01), descending, 0.05, sizes, noise=NOISE)
     assert (sure.quantity, sure.outcome) == ("revenue_index", "suffices")
     assert sure.value < 1 - sure.half_width
-    hardly_hitting = margins(moments_of(np.array([9_700.0] * 9), np.array([300.0] * 9)), 0.05)
-    unsure = plan_measurements(known_from_curve(slow_tier, hardly_hitting), hardly_hitting, sizes, noise=NOISE)
+    hardly_hitting = moments_of(np.array([9_700.0] * 9), np.array([300.0] * 9))
+    unsure = plan_measurements(known_from_curve(slow_tier, hardly_hitting), hardly_hitting, 0.05, sizes, noise=NOISE)
     assert (unsure.quantity, unsure.outcome) == ("revenue_index", "measure")
     assert unsure.points[-1].half_width < unsure.half_width
 
 
 def test_traffic_without_hits_has_an_exit_to_plan_for() -> None:
-    day = margins(moments_of(np.array(LENGTHS), np.zeros(4)), PRICE_RATIO)
-    plan = plan_measurements(known_from_curve(LAWS["dense"], day), day, benchmark_sizes(LENGTHS, None), noise=NOISE)
+    day = moments_of(np.array(LENGTHS), np.zeros(4))
+    plan = plan_measurements(
+        known_from_curve(LAWS["dense"], day), day, PRICE_RATIO, benchmark_sizes(LENGTHS, None), noise=NOISE
+    )
     assert (plan.quantity, plan.outcome) == ("exit_hit_rate", "measure")
 
 
@@ -274,10 +257,10 @@ def test_the_root_of_a_covariance_is_exact_at_all_scales() -> None:
 
 def test_one_length_and_few_hit_rates_are_enough_for_a_plan() -> None:
     day = traffic(lengths=(8_000.0,))
-    plan = plan_measurements(of_nothing(), day, benchmark_sizes([8_000], None), noise=NOISE)
+    plan = plan_measurements(of_nothing(), day, PRICE_RATIO, benchmark_sizes([8_000], None), noise=NOISE)
     assert {point.input_tokens for point in plan.points} == {8_000}
     assert plan.points[-1].half_width < plan.half_width / 4
-    assert len(plan_measurements(of_nothing(), day, np.array([[8_128, 0]]), noise=NOISE).points) == 1
+    assert len(plan_measurements(of_nothing(), day, PRICE_RATIO, np.array([[8_128, 0]]), noise=NOISE).points) == 1
 
 
 def test_the_level_of_the_benchmark_does_not_matter() -> None:
@@ -286,7 +269,7 @@ def test_the_level_of_the_benchmark_does_not_matter() -> None:
     found = []
     for level in (0.5, 1.0, 3.0):
         times = seconds(law, sizes, np.random.default_rng(1), noise=0, level=level)
-        found.append(exits(day, learned(of_nothing(), sizes, times, noise=NOISE)[0].laws)[1][0])
+        found.append(exits(day, learned(of_nothing(), sizes, times, noise=NOISE)[0].laws)[0])
     assert found == pytest.approx([found[0]] * 3, abs=1e-4)
 
 
@@ -305,7 +288,7 @@ def test_a_benchmark_that_contradicts_the_curve_widens_what_is_known() -> None:
 @pytest.mark.parametrize("noise", [0.0, -1.0, float("nan")])
 def test_a_noise_that_is_none_is_refused(noise: float) -> None:
     with pytest.raises(ValueError, match="noise"):
-        plan_measurements(of_nothing(), traffic(), benchmark_sizes(LENGTHS, None), noise=noise)
+        plan_measurements(of_nothing(), traffic(), PRICE_RATIO, benchmark_sizes(LENGTHS, None), noise=noise)
 
 
 def test_lengths_below_a_token_and_times_of_nothing_are_refused() -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
-
 import numpy as np
 import pytest
 
 from models import revenue, service_time
+from models.bathtub import trace
 from models.revenue import Revenue
 from models.service_time import ServiceTime, TrafficMoments
 
@@ -60,10 +59,11 @@ class Requests:
 def test_the_index_of_mixed_prices_is_that_of_its_requests_also_where_hits_are_moved(seed: int, share: float) -> None:
     requests = Requests(seed)
     there = requests.moved(share)
-    moments = service_time.shift_misses_to_hits(requests.moments(requests.cached), share)
-    sold = requests.revenue(requests.cached).shift_misses_to_hits(share)
-    assert astuple(sold) == pytest.approx(astuple(requests.revenue(there)), rel=1e-12)
+    moments, sold = requests.moments(there), requests.revenue(there)
     assert revenue.revenue_index(LAW, moments, sold) == pytest.approx(requests.index(there), rel=1e-12)
+    before = requests.moments(requests.cached), requests.revenue(requests.cached).earnings
+    x = np.array([there.sum() / requests.length.sum()])
+    assert trace(LAW.as_array()[np.newaxis], *before, x)[0, 0] == pytest.approx(requests.index(there), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -88,9 +88,8 @@ def test_one_ratio_gives_the_index_and_slope_of_one_ratio(price_ratio: float) ->
     assert revenue.revenue_index(LAW, moments, sold) == pytest.approx(
         service_time.revenue_index(LAW, moments, price_ratio), rel=1e-12
     )
-    assert revenue.marginal_index(LAW, moments, sold) == pytest.approx(
-        service_time.marginal_index(LAW, moments, price_ratio), rel=1e-9
-    )
+    (slope,) = service_time.marginal_index_draws(LAW.as_array()[np.newaxis], moments, price_ratio)
+    assert revenue.marginal_index(LAW, moments, sold) == pytest.approx(slope, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -118,7 +117,6 @@ def test_before_the_first_hit_the_ratio_is_that_of_the_first_ones() -> None:
     [
         (lambda: Revenue.at_prices(1, 1, 1.0, 1.1), "price ratio"),
         (lambda: Revenue(0, 0, 0, 0).price_ratio, "empty traffic"),
-        (lambda: Revenue.at_prices(1, 1, 1.0, 0.1).shift_misses_to_hits(1.5), "share"),
         (lambda: revenue.revenue_index(ServiceTime(0, 0, 0, 0), Requests(1).moments(Requests(1).cached),
                                        Requests(1).revenue(Requests(1).cached)), "positive busy time"),
     ],

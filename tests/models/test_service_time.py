@@ -14,7 +14,7 @@ from models.service_time import (
     TrafficMoments,
     busy_s,
     busy_without_cache_s,
-    marginal_index,
+    marginal_index_draws,
     revenue_index,
     revenue_index_draws,
     shift_misses_to_hits,
@@ -59,6 +59,10 @@ def test_a_shifted_share_equals_shifting_it_in_every_request(pairs, share):
     else:
         shifted = [(m - share * p, p * (1 + share)) for m, p in pairs]
     assert astuple(shift_misses_to_hits(traffic(pairs), share)) == pytest.approx(astuple(traffic(shifted)))
+
+
+def marginal_index(law: ServiceTime, sums: TrafficMoments, r: float) -> float:
+    return float(marginal_index_draws(law.as_array()[np.newaxis], sums, r)[0])
 
 
 @given(pairs=sizes, r=price_ratios)

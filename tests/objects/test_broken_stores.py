@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pipelines import objects
+from pipelines import object_store, objects
 from tests.objects.conftest import KEY_ID, SECRET, Bucket
 from tests.objects.relay import Answer, Relay, Request, error_answer
 from tests.objects.test_objects import DATA, ROWS, n_requests, source
@@ -93,7 +93,7 @@ def test_a_body_that_always_breaks_is_left_to_the_next_run(
 def test_a_store_that_stalls_is_given_up(
     place: Place, s3: Bucket, relay: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(objects, "STALLED_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(object_store, "STALLED_TIMEOUT_S", 1.0)
     s3.put("logs/a.jsonl", DATA)
     watch(place, s3)
     release = threading.Event()
@@ -277,7 +277,7 @@ def test_an_object_that_may_be_listed_and_not_read_is_rejected(
 def test_a_store_out_of_reach_is_tried_again_later(
     place: Place, no_store: None, scheme: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(objects, "GCS_RETRY_S", 0.2)
+    monkeypatch.setattr(object_store, "GCS_RETRY_S", 0.2)
     assert place.valleywatch("ingest", f"{scheme}://bucket/logs/*") == 75
     (line,) = capsys.readouterr().err.splitlines()
     assert "unreadable for now" in line
@@ -292,7 +292,7 @@ def test_google_without_credentials_says_what_to_set(
 ) -> None:
     monkeypatch.delenv("STORAGE_EMULATOR_HOST")
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(place.folder / "none.json"))
-    monkeypatch.setattr(objects, "GCS_RETRY_S", 0.2)
+    monkeypatch.setattr(object_store, "GCS_RETRY_S", 0.2)
     assert place.valleywatch("ingest", f"{gs.url}/logs/*") == 2
     assert "no usable credentials; set GOOGLE_APPLICATION_CREDENTIALS" in capsys.readouterr().err
 

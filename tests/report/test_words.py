@@ -12,7 +12,8 @@ from pipelines.words import (
     regime_sentence,
     side_words,
     state_words,
-    verdict_sentence,
+    verdict_details,
+    verdict_headline,
 )
 
 CODES = (
@@ -48,28 +49,28 @@ def test_a_reason_is_said_once() -> None:
 
 
 def test_unknown_state_gives_the_reason_and_no_number() -> None:
-    said = verdict_sentence(Verdict(state="unknown", revenue_index=0.5, lost_24h=3.0, reasons=("no_price",)))
-    assert said == "Cannot tell, because no price is configured for this deployment."
+    verdict = Verdict(state="unknown", revenue_index=0.5, lost_24h=3.0, reasons=("no_price",))
+    assert verdict_headline(verdict) == "Cannot tell, because no price is configured for this deployment."
+    assert verdict_details(verdict) == ()
 
 
 def test_a_verdict_is_said_whole() -> None:
-    said = verdict_sentence(
-        Verdict(
-            state="in_valley",
-            hit_rate=0.5,
-            revenue_index=0.9,
-            index_low=0.85,
-            index_high=0.95,
-            floor_hit_rate=0.6,
-            floor_depth=0.12,
-            side="descending",
-            lost_24h=20.0,
-            currency="USD",
-            reasons=("no_exit",),
-        )
+    verdict = Verdict(
+        state="in_valley",
+        hit_rate=0.5,
+        revenue_index=0.9,
+        index_low=0.85,
+        index_high=0.95,
+        floor_hit_rate=0.6,
+        floor_depth=0.12,
+        side="descending",
+        lost_24h=20.0,
+        currency="USD",
+        reasons=("no_exit",),
     )
-    assert said == (
-        "In the valley. At a hit rate of 50.0 %, a busy second earns 10.0 % less than without a cache (index 0.900, "
+    assert verdict_headline(verdict) == "In the valley."
+    assert " ".join(verdict_details(verdict)) == (
+        "At a hit rate of 50.0 %, a busy second earns 10.0 % less than without a cache (index 0.900, "
         "interval 0.850–0.950). One more hit loses money. That cost about 20.00 USD in its last 24 hours. "
         "The valley is deepest at a hit rate of 60.0 %, 12.0 % below no cache; "
         "it never ends: no hit rate earns the discount back."
@@ -77,8 +78,8 @@ def test_a_verdict_is_said_whole() -> None:
 
 
 def test_an_interval_around_one_is_said_to_decide_nothing() -> None:
-    said = verdict_sentence(Verdict(state="escaped", hit_rate=0.5, revenue_index=1.01, index_low=0.98, index_high=1.04))
-    assert "leaves open whether that is a loss or a gain" in said
+    verdict = Verdict(state="escaped", hit_rate=0.5, revenue_index=1.01, index_low=0.98, index_high=1.04)
+    assert "leaves open whether that is a loss or a gain" in verdict_details(verdict)[0]
 
 
 @pytest.mark.parametrize(
