@@ -1,4 +1,5 @@
-"""What is said of each deployment as a whole: its last 24 hours of traffic on its newest curve.
+"""What is said of each deployment as a whole: its last 24 hours of traffic on its newest curve, from where the
+engine or the model changed.
 
 Belongs here: the verdict that `status`, the report and messages share, and the bathtub of this traffic. Does not belong
 here: the hourly verdicts (`verdicts`), words (`words`), drawing.
@@ -17,12 +18,15 @@ from models import revenue, service_time
 from models.bathtub import valley_of_mix
 from models.curve_fit import Target
 from models.uncertainty import index_interval
+from pipelines import words
 from pipelines.times import to_hour
 from pipelines.verdict import Verdict
 from pipelines.verdicts import moments_of, revenue_of
 from pipelines.warehouse import Reader
 
 HELD = "held"
+NEVER_HOLDS = frozenset({"no_exit"})
+"""Reasons that say something of the verdict, not why an hour allowed none."""
 BATHTUB_GRID = np.round(np.arange(0.0, 1.0, 0.005), 3)
 """Hit rates at which the bathtub is drawn; floor and exit are exact."""
 
@@ -83,12 +87,18 @@ def _overview(
     law = None
     if curve is not None and curve["trustworthy"]:
         law = service_time.ServiceTime(curve["f"], curve["c"], curve["q"], curve["k"])
-    sold = _sold(traffic, hours) if hours else None
+    on_curve = _on_curve(traffic, hours)
+    sold = _sold(traffic, on_curve) if on_curve else None
     bathtub = None
     if curve is not None and law is not None and sold is not None:
         bathtub = trace_bathtub(law, draws, moments_of(traffic), sold, curve["target"])
     verdict = _verdict(traffic, hours, curve, law, draws, sold, bathtub)
     return Overview(traffic["deployment"], verdict, curve, law, draws, bathtub, hours)
+
+
+def _on_curve(traffic: dict[str, Any], hours: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the hours that the traffic's sums are of; those before were another engine's or model's."""
+    return [hour for hour in hours if hour["hour_index"] >= traffic["first_hour"]]
 
 
 def _newest_sale(hours: list[dict[str, Any]]) -> dict[str, Any]:
@@ -147,7 +157,8 @@ def _verdict(
     codes = [code for code in (last.get("reasons") or "").split(",") if code]
     is_decided = last.get("state") not in (None, "unknown")
     if last.get("is_held") and is_decided:
-        codes = [f"{HELD}:{code}" for code in codes] or [HELD]
+        codes = [code if code in NEVER_HOLDS else f"{HELD}:{code}" for code in codes]
+        codes = codes if words.is_held(codes) else [HELD, *codes]
     known: dict[str, Any] = {
         "state": last.get("state"),
         "hit_rate": traffic["cached_tokens"] / traffic["reported_input_tokens"]
@@ -172,7 +183,7 @@ def _verdict(
         valley = valley_of_mix(law, moments_of(traffic), sold.earnings)
         known |= asdict(valley) if valley is not None else {}
         known |= _lost(hours, sale["currency"])
-        known["tail_chunk_lost_per_day"] = _tail_lost(curve, law, moments_of(traffic), hours)
+        known["tail_chunk_lost_per_day"] = _tail_lost(curve, law, moments_of(traffic), _on_curve(traffic, hours))
         known["lever"] = _lever(known, law, moments_of(traffic), sold)
     return Verdict(**known)
 

@@ -1,18 +1,30 @@
 -- name: report/recent_traffic
 -- grain: deployment
 -- params: none
--- reads: mart.hourly_hit_rate
+-- reads: mart.hourly_hit_rate, mart.throughput_curve
 -- units: tokens; tokens²
--- why: each deployment's last 24 hours up to its newest hour, as sums: what status and report speak of
+-- why: each deployment's last 24 hours up to its newest hour, as sums: what status and report speak of; those since
+--      first_hour where another engine or model served before it and the newest curve is trusted
 with newest as (
   select deployment, max(hour_index) as last_hour
   from mart.hourly_hit_rate
   group by deployment
+),
+
+stretch as (
+  select
+    newest.deployment,
+    newest.last_hour,
+    greatest(newest.last_hour - 23, coalesce(curve.changed_at_hour, curve.model_since_hour, 0)) as first_hour
+  from newest
+  left join mart.throughput_curve as curve
+    on newest.deployment = curve.deployment and newest.last_hour // 24 = curve.day_index and curve.trustworthy
 )
 
 select
   hourly.deployment,
-  newest.last_hour,
+  stretch.last_hour,
+  stretch.first_hour,
   sum(hourly.n_requests)::bigint as n_requests,
   sum(hourly.n_failed)::bigint as n_failed,
   sum(hourly.n_reported)::bigint as n_reported,
@@ -24,6 +36,6 @@ select
   sum(hourly.sum_miss_sq)::decimal(38, 0)::double as sum_miss_sq,
   sum(hourly.sum_input_sq)::decimal(38, 0)::double as sum_input_sq
 from mart.hourly_hit_rate as hourly
-inner join newest on hourly.deployment = newest.deployment and hourly.hour_index > newest.last_hour - 24
-group by hourly.deployment, newest.last_hour
+inner join stretch on hourly.deployment = stretch.deployment and hourly.hour_index >= stretch.first_hour
+group by hourly.deployment, stretch.last_hour, stretch.first_hour
 order by hourly.deployment
