@@ -31,7 +31,7 @@ def curve_fields(reader: Reader, deployment: str, price_ratio: float | None) -> 
     """
     Return what is known of the deployment's newest curve, numbers as in the views; None for an unknown deployment.
 
-    price_ratio: that of its newest hour where None; floor and exit stay None where neither is known.
+    price_ratio: that of its traffic, as `status` has it, where None; floor and exit stay None where neither is known.
     """
     seen = next(iter(overviews(reader, deployment)), None)
     if seen is None:

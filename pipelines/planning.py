@@ -23,6 +23,7 @@ from models.plan import MeasurementPlan, plan_measurements
 from models.service_time import ServiceTime
 from pipelines.display import shown
 from pipelines.errors import UsageError
+from pipelines.overview import overviews
 from pipelines.verdicts import moments_of
 from pipelines.warehouse import Reader
 
@@ -42,7 +43,7 @@ NEAREST_NAMES = 3
 class Planned:
     """A plan and what it rests on.
 
-    price_basis: given, last_hour or default. reasons: why the curve is not trusted. benchmark_residual: relative; None
+    price_basis: given, own or default. reasons: why the curve is not trusted. benchmark_residual: relative; None
     where nothing was measured.
     """
 
@@ -110,13 +111,11 @@ def _traffic_of(reader: Reader, deployment: str) -> dict[str, Any]:
 
 
 def _price_ratio(reader: Reader, deployment: str, given: float | None) -> tuple[float, str]:
-    """Return the ratio and where it is from: given, that of the deployment's last hour, or the default."""
+    """Return the ratio and where it is from: given, that of the deployment's traffic as `status` has it, or the default."""
     if given is not None:
         return given, "given"
-    hours = [row["price_ratio"] for row in reader.rows("report/recent_hours") if row["deployment"] == deployment]
-    if hours and hours[-1] is not None:
-        return hours[-1], "last_hour"
-    return DEFAULT_PRICE_RATIO, "default"
+    own = next((seen.verdict.price_ratio for seen in overviews(reader, deployment)), None)
+    return (DEFAULT_PRICE_RATIO, "default") if own is None else (own, "own")
 
 
 def _requests_and_noise(residual_scale: float | None) -> tuple[int, float]:

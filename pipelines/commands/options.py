@@ -7,7 +7,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from pipelines.errors import UsageError
-from pipelines.times import HOURS_PER_DAY, US_PER_HOUR, to_day_index, to_us
+from pipelines.times import FIRST_DAY, HOURS_PER_DAY, US_PER_HOUR, to_day_index, to_us
+
+LAST_DAY = date(2999, 12, 31)
+"""Far enough; calendars end at 9999, and what is asked for may go on for a year."""
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
@@ -29,9 +32,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def utc_date(text: str) -> date:
     """Read YYYY-MM-DD."""
     try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
     except ValueError:
         raise UsageError(f"{text!r} is no date: write a UTC date as YYYY-MM-DD") from None
+    if not FIRST_DAY <= day <= LAST_DAY:
+        raise UsageError(f"{text} is no day that logs can be of: give one from {FIRST_DAY} to {LAST_DAY}")
+    return day
 
 
 def utc_hours(text: str) -> tuple[int, int]:
@@ -43,5 +49,6 @@ def utc_hours(text: str) -> tuple[int, int]:
         hour = datetime.strptime(text, "%Y-%m-%dT%H").replace(tzinfo=UTC)
     except ValueError:
         raise UsageError(f"{text!r} is neither day nor hour: write YYYY-MM-DD or YYYY-MM-DDTHH, in UTC") from None
+    utc_date(text.partition("T")[0])
     index = to_us(hour) // US_PER_HOUR
     return index, index

@@ -35,16 +35,20 @@ class _Option:
         return self.name.replace("-", "_")
 
 
-_POSITIVE = "a number >= 0"
+MOST_S = 3600.0
+"""More seconds a request or token are a slip of the pen, and in the end no number."""
+_POSITIVE = f"seconds >= 0, at most {MOST_S:g}"
 _OPTIONS = (
     _Option(
         "price-ratio", "r", "price of a cached / of a computed token", lambda v: 0 <= v <= 1, "a ratio from 0 to 1"
     ),
     _Option("hit-rate", "x", "share of input tokens served from the cache", lambda v: 0 <= v < 1, "0 <= x < 1"),
     _Option("slope", "a", "slope of the traffic's curve, as a straight line", lambda v: v < 1, "a number below 1"),
-    _Option("fixed-cost", "f", "seconds a request costs whatever its size", lambda v: v >= 0, _POSITIVE),
-    _Option("attention", "q", "seconds per computed token and token of its context", lambda v: v >= 0, _POSITIVE),
-    _Option("kv-load", "k", "seconds to load a cached token", lambda v: v >= 0, _POSITIVE),
+    _Option("fixed-cost", "f", "seconds a request costs whatever its size", lambda v: 0 <= v <= MOST_S, _POSITIVE),
+    _Option(
+        "attention", "q", "seconds per computed token and token of its context", lambda v: 0 <= v <= MOST_S, _POSITIVE
+    ),
+    _Option("kv-load", "k", "seconds to load a cached token", lambda v: 0 <= v <= MOST_S, _POSITIVE),
 )
 
 

@@ -38,7 +38,7 @@ def test_the_plan_of_a_trusted_curve_names_points_that_narrow_its_exit(
 ) -> None:
     place = fleet_warehouse.place
     found = planned(capsys, place, "glm-5-h200")
-    assert (found["outcome"], found["quantity"], found["price_ratio_from"]) == ("measure", "exit_hit_rate", "last_hour")
+    assert (found["outcome"], found["quantity"], found["price_ratio_from"]) == ("measure", "exit_hit_rate", "own")
     assert found["price_ratio"] == pytest.approx(0.1)
     assert (found["curve_trustworthy"], found["reasons"], found["chunk_tokens"]) == (True, [], None)
     assert found["low"] < found["value"] < found["high"]

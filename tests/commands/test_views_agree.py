@@ -91,3 +91,31 @@ def test_a_valley_without_an_exit_is_no_reason_to_hold(place: Place, capsys: pyt
     (status,) = asked(place, capsys, "status")
     assert status["state"] == "in_valley"
     assert status["reasons"] == ["held:low_traffic", "no_exit"]
+
+
+def test_a_plan_and_a_curve_are_of_one_price_ratio(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dearer = PRICE.replace("2026-01-01", "2026-11-28T05:00:00Z").replace("= 0.1", "= 0.4")
+    place = Place(tmp_path, SOURCE + PRICE + dearer)
+    place.write("a.jsonl", (request(**row) for row in busy_hours(n_hours=10, per_hour=60)))
+    place.settle()
+    (status,) = asked(place, capsys, "status")
+    assert 0.1 < status["price_ratio"] < 0.4
+    for command in (("fit", "pool"), ("fit", "--plan", "pool")):
+        assert asked(place, capsys, *command)["price_ratio"] == pytest.approx(status["price_ratio"]), command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("whatif", "pool", "--day", "9999-12-31"), 2, "no day that logs can be of"),
+        (("waterfall", "pool", "--from", "9999-12-31T23", "--to", "2026-11-28"), 2, "no day that logs can be of"),
+        (("waterfall", "pool", "--from", "2999-12-31", "--to", "2999-12-31", "--days", "366"), 1, "cannot tell"),
+        (("whatif", "pool", "--fixed-cost", "1e308"), 2, "--fixed-cost 1e+308 is out of range"),
+    ],
+)
+def test_what_no_calendar_and_no_number_holds_is_refused(
+    arguments: tuple[str, ...], code: int, says: str, upgraded: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert upgraded.valleywatch(*arguments) == code
+    assert says in capsys.readouterr().err
