@@ -111,7 +111,7 @@ def _traffic_of(reader: Reader, deployment: str) -> dict[str, Any]:
 
 
 def _price_ratio(reader: Reader, deployment: str, given: float | None) -> tuple[float, str]:
-    """Return the ratio and where it is from: given, that of the deployment's traffic as `status` has it, or the default."""
+    """Return the ratio and where it is from: given, that of the traffic as `status` has it, or the default."""
     if given is not None:
         return given, "given"
     own = next((seen.verdict.price_ratio for seen in overviews(reader, deployment)), None)

@@ -32,9 +32,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def utc_date(text: str) -> date:
     """Read YYYY-MM-DD."""
     try:
-        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
     except ValueError:
         raise UsageError(f"{text!r} is no date: write a UTC date as YYYY-MM-DD") from None
+
+
+def traffic_date(text: str) -> date:
+    """Read YYYY-MM-DD, of which there may be traffic."""
+    day = utc_date(text)
     if not FIRST_DAY <= day <= LAST_DAY:
         raise UsageError(f"{text} is no day that logs can be of: give one from {FIRST_DAY} to {LAST_DAY}")
     return day
@@ -43,12 +48,12 @@ def utc_date(text: str) -> date:
 def utc_hours(text: str) -> tuple[int, int]:
     """Read YYYY-MM-DD or YYYY-MM-DDTHH, a UTC day or hour; return its first and last hour since the epoch."""
     if "T" not in text:
-        first = to_day_index(utc_date(text)) * HOURS_PER_DAY
+        first = to_day_index(traffic_date(text)) * HOURS_PER_DAY
         return first, first + HOURS_PER_DAY - 1
     try:
         hour = datetime.strptime(text, "%Y-%m-%dT%H").replace(tzinfo=UTC)
     except ValueError:
         raise UsageError(f"{text!r} is neither day nor hour: write YYYY-MM-DD or YYYY-MM-DDTHH, in UTC") from None
-    utc_date(text.partition("T")[0])
+    traffic_date(text.partition("T")[0])
     index = to_us(hour) // US_PER_HOUR
     return index, index
