@@ -139,7 +139,7 @@ def _length_words(row: dict[str, Any]) -> str:
 
 def _valley_words(found: dict[str, Any]) -> str:
     if found["price_ratio"] is None:
-        return "not known: no price is configured for this deployment; give --price-ratio"
+        return "not known: no price is configured for its traffic; give --price-ratio"
     if found["has_valley"] is None:
         return "not stated for a curve that must not be trusted"
     return priced(found)

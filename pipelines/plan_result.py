@@ -18,7 +18,7 @@ from pipelines.words import because
 _PRICE = {
     "given": "as given",
     "own": "its own",
-    "default": f"no price of its newest hour is known: the default {DEFAULT_PRICE_RATIO:g} stands in",
+    "default": f"no price is configured for its newest traffic: the default {DEFAULT_PRICE_RATIO:g} stands in",
 }
 _QUANTITIES = {"exit_hit_rate": "exit hit rate", "revenue_index": "revenue index"}
 

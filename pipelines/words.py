@@ -46,7 +46,7 @@ _REASONS = {
     "no_timing": "its log names no instance or no time to first token",
     "low_traffic": "there is too little traffic",
     "at_bound": "a coefficient of the curve came out at a meaningless bound",
-    "no_price": "no price is configured for this deployment",
+    "no_price": "no price is configured for its traffic",
     "partly_priced": "a price is configured for only a part of its traffic",
     "mixed_currencies": "its traffic was sold in several currencies within the hour",
     "no_curve": "no throughput curve has been measured for it yet",

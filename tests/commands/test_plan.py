@@ -37,28 +37,28 @@ def test_the_plan_of_a_trusted_curve_names_points_that_narrow_its_exit(
     fleet_warehouse: FleetWarehouse, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     place = fleet_warehouse.place
-    found = planned(capsys, place, "glm-5-h200")
+    found = planned(capsys, place, "agent-chat")
     assert (found["outcome"], found["quantity"], found["price_ratio_from"]) == ("measure", "exit_hit_rate", "own")
     assert found["price_ratio"] == pytest.approx(0.1)
     assert (found["curve_trustworthy"], found["reasons"], found["chunk_tokens"]) == (True, [], None)
     assert found["low"] < found["value"] < found["high"]
     assert place.valleywatch("status", "--json") == 0
-    shown = {row["deployment"]: row for row in json.loads(capsys.readouterr().out)}["glm-5-h200"]
+    shown = {row["deployment"]: row for row in json.loads(capsys.readouterr().out)}["agent-chat"]
     assert found["value"] == pytest.approx(shown["exit_hit_rate"], abs=0.005)
     assert found["hit_rate"] == pytest.approx(shown["hit_rate"])
     widths = [found["half_width"], *(point["half_width"] for point in found["points"])]
     assert widths == sorted(widths, reverse=True)
-    assert widths[-1] < widths[0] / 3
+    assert widths[-1] < 0.75 * widths[0]
     for point in found["points"]:
         assert point["miss_tokens"] == point["input_tokens"] - point["cached_tokens"] > 0
         assert found["low"] - 1e-9 <= point["low"] < point["high"] <= found["high"] + 1e-9
-    curve = place.rows("select f, c, q, k from throughput_curve where deployment = 'glm-5-h200'")[0]
-    law = (0.01, curve["c"], curve["q"], curve["k"])
+    curve = place.rows("select f, c, q, k from throughput_curve where deployment = 'agent-chat'")[0]
+    law = tuple(curve[name] for name in "fcqk")
     first = benchmark(tmp_path / "sweep.jsonl", found["points"], law, repeats=5, noise=0.01)
-    after = planned(capsys, place, "glm-5-h200", str(first), "--format", "canonical")
+    after = planned(capsys, place, "agent-chat", str(first), "--format", "canonical")
     assert (after["outcome"], after["points"], after["benchmark_points"]) == ("suffices", [], 8)
     assert after["benchmark_residual"] < 0.02
-    assert after["half_width"] < 1.5 * found["points"][-1]["half_width"] < found["half_width"] / 3
+    assert after["half_width"] < 1.1 * found["points"][-1]["half_width"] < found["half_width"]
     assert abs(after["value"] - found["value"]) < found["half_width"]
 
 
@@ -66,6 +66,7 @@ def test_the_plan_of_a_trusted_curve_names_points_that_narrow_its_exit(
     ("name", "outcome", "quantity"),
     [
         ("agent-offload", "suffices", "revenue_index"),
+        ("glm-5-h200", "suffices", "exit_hit_rate"),
         ("coder-b200", "suffices", "exit_hit_rate"),
         ("chat-short", "no_valley", "revenue_index"),
     ],

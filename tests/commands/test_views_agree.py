@@ -119,3 +119,17 @@ def test_what_no_calendar_and_no_number_holds_is_refused(
     capsys.readouterr()
     assert upgraded.valleywatch(*arguments) == code
     assert says in capsys.readouterr().err
+
+
+def test_no_lever_is_said_to_be_needed_where_the_index_is_not_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = Place(tmp_path)
+    place.write("a.jsonl", (request(**row) for row in busy_hours(n_hours=29, per_hour=60, upgraded_at=26)))
+    place.settle()
+    (status,) = asked(place, capsys, "status")
+    assert (status["state"], status["revenue_index"], status["reasons"]) == ("escaped", None, ["held:too_few"])
+    assert place.valleywatch("report") == 0
+    page = Path(capsys.readouterr().out.strip()).read_text()
+    assert "none needed" not in page
+    assert "none known, because the evidence allows no new decision" in page

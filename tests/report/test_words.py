@@ -49,7 +49,7 @@ def test_a_reason_is_said_once() -> None:
 
 def test_unknown_state_gives_the_reason_and_no_number() -> None:
     said = verdict_sentence(Verdict(state="unknown", revenue_index=0.5, lost_24h=3.0, reasons=("no_price",)))
-    assert said == "Cannot tell, because no price is configured for this deployment."
+    assert said == "Cannot tell, because no price is configured for its traffic."
 
 
 def test_a_verdict_is_said_whole() -> None:
