@@ -174,6 +174,9 @@ def _verdict(
     known |= {
         name: sale.get(name) for name in ("price_ratio", "input_per_mtok", "cached_per_mtok", "n_prices", "currency")
     }
+    # What hours cost was published with each; a curve of today that is not trusted does not take it back.
+    if any(hour["lost_per_hour"] is not None for hour in hours):
+        known |= _lost(hours, sale["currency"])
     if curve is not None:
         known |= {"estimator": curve["estimator"], "target": curve["target"], "chunk_tokens": curve["chunk_tokens"]}
         known["tail_chunk_s_per_day"] = curve["tail_chunk_s_per_day"]
@@ -182,13 +185,12 @@ def _verdict(
         known |= _worth(law, draws, moments_of(traffic), sold, curve["target"])
         valley = valley_of_mix(law, moments_of(traffic), sold.earnings)
         known |= asdict(valley) if valley is not None else {}
-        known |= _lost(hours, sale["currency"])
         known["tail_chunk_lost_per_day"] = _tail_lost(curve, law, moments_of(traffic), _on_curve(traffic, hours))
         known["lever"] = _lever(known, law, moments_of(traffic), sold)
     return Verdict(**known)
 
 
-def _lost(hours: list[dict[str, Any]], currency: str) -> dict[str, Any]:
+def _lost(hours: list[dict[str, Any]], currency: str | None) -> dict[str, Any]:
     """Return what the hours lost in one currency and how many of them say; nothing known is None, never 0."""
     lost = [hour["lost_per_hour"] for hour in hours if hour["currency"] == currency]
     said = [amount for amount in lost if amount is not None]

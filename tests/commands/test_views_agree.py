@@ -121,7 +121,7 @@ def test_what_no_calendar_and_no_number_holds_is_refused(
     assert says in capsys.readouterr().err
 
 
-def test_no_lever_is_said_to_be_needed_where_the_index_is_not_known(
+def test_where_the_newest_curve_is_not_trusted_no_lever_is_needless_and_what_hours_cost_stays_known(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = Place(tmp_path)
@@ -129,6 +129,11 @@ def test_no_lever_is_said_to_be_needed_where_the_index_is_not_known(
     place.settle()
     (status,) = asked(place, capsys, "status")
     assert (status["state"], status["revenue_index"], status["reasons"]) == ("escaped", None, ["held:too_few"])
+    (known,) = place.rows(
+        "select sum(lost_per_hour) as lost, count(lost_per_hour) as n_hours from valley_status "
+        "where hour_utc >= timestamp '2026-11-28 05:00:00'"
+    )
+    assert (status["lost_24h"], status["lost_hours"]) == (pytest.approx(known["lost"]), known["n_hours"])
     assert place.valleywatch("report") == 0
     page = Path(capsys.readouterr().out.strip()).read_text()
     assert "none needed" not in page
