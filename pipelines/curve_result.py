@@ -41,7 +41,7 @@ def curve_fields(reader: Reader, deployment: str, price_ratio: float | None) -> 
     """
     Return what is known of the deployment's newest curve, numbers as in the views; None for an unknown deployment.
 
-    price_ratio: that of its newest hour where None; floor and exit stay None where neither is known.
+    price_ratio: that of its traffic, as `status` has it, where None; floor and exit stay None where neither is known.
     """
     seen = next(iter(overviews(reader, deployment)), None)
     if seen is None:
@@ -141,7 +141,7 @@ def _length_words(row: dict[str, Any]) -> str:
 
 def _valley_words(found: dict[str, Any]) -> str:
     if found["price_ratio"] is None:
-        return "not known: no price is configured for this deployment; give --price-ratio"
+        return "not known: no price is configured for its traffic; give --price-ratio"
     if found["has_valley"] is None:
         return "not stated for a curve that must not be trusted"
     return priced(found)

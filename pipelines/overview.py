@@ -1,4 +1,5 @@
-"""What is said of each deployment as a whole: its last 24 hours of traffic on its newest curve.
+"""What is said of each deployment as a whole: its last 24 hours of traffic on its newest curve, from where the
+engine or the model changed.
 
 Belongs here: the verdict that `status`, the report and messages share, and the bathtub of this traffic. Does not belong
 here: the hourly verdicts (`verdicts`), words (`words`), drawing.
@@ -18,13 +19,15 @@ from models.bathtub import trace, valley_of_mix
 from models.curve_fit import Target
 from models.profit import BeyondInput
 from models.uncertainty import index_interval
-from pipelines import reason_codes
+from pipelines import reason_codes, words
 from pipelines.times import to_hour
 from pipelines.verdict import Verdict
 from pipelines.verdicts import moments_of, revenue_of
 from pipelines.warehouse import Reader
 
 HELD = "held"
+NEVER_HOLDS = frozenset({"no_exit"})
+"""Reasons that say something of the verdict, not why an hour allowed none."""
 BATHTUB_GRID = np.round(np.arange(0.0, 1.0, 0.005), 3)
 """Hit rates at which the bathtub is drawn; floor and exit are exact."""
 
@@ -89,11 +92,12 @@ def _overview(
     law = None
     if curve is not None and curve["trustworthy"]:
         law = service_time.ServiceTime(curve["f"], curve["c"], curve["q"], curve["k"])
-    sold = _sold(traffic, hours) if hours else None
+    on_curve = _on_curve(traffic, hours)
+    sold = _sold(traffic, on_curve) if on_curve else None
     ratio = None if sold is None else sold.price_ratio
     counted = (sold, law, draws)
-    if hours and hours[-1]["revenue_scope"] == "full":
-        counted = _full_scope(traffic, hours, law, draws)
+    if on_curve and on_curve[-1]["revenue_scope"] == "full":
+        counted = _full_scope(traffic, on_curve, law, draws)
     sold, counted_law, counted_draws = counted
     bathtub = None
     if curve is not None and counted_law is not None and sold is not None:
@@ -101,6 +105,11 @@ def _overview(
     verdict = _verdict(traffic, hours, curve, counted_law, counted_draws, sold, ratio, bathtub)
     moments = moments_of(traffic) if traffic["reported_input_tokens"] else None
     return Overview(traffic["deployment"], verdict, moments, curve, law, draws, bathtub, hours)
+
+
+def _on_curve(traffic: dict[str, Any], hours: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the hours that the traffic's sums are of; those before were another engine's or model's."""
+    return [hour for hour in hours if hour["hour_index"] >= traffic["first_hour"]]
 
 
 def _newest_sale(hours: list[dict[str, Any]]) -> dict[str, Any]:
@@ -174,7 +183,8 @@ def _verdict(
     codes = list(reason_codes.listed(last.get("reasons") or ""))
     is_decided = last.get("state") not in (None, "unknown")
     if last.get("is_held") and is_decided:
-        codes = [f"{HELD}:{code}" for code in codes] or [HELD]
+        codes = [code if code in NEVER_HOLDS else f"{HELD}:{code}" for code in codes]
+        codes = codes if words.is_held(codes) else [HELD, *codes]
     known: dict[str, Any] = {
         "state": last.get("state"),
         "hit_rate": traffic["cached_tokens"] / traffic["reported_input_tokens"]
@@ -192,6 +202,9 @@ def _verdict(
     known |= {
         name: sale.get(name) for name in ("price_ratio", "input_per_mtok", "cached_per_mtok", "n_prices", "currency")
     }
+    # What hours cost was published with each; a curve of today that is not trusted does not take it back.
+    if any(hour["lost_per_hour"] is not None for hour in hours):
+        known |= _lost(hours, sale["currency"])
     if curve is not None:
         known |= {"estimator": curve["estimator"], "target": curve["target"], "chunk_tokens": curve["chunk_tokens"]}
         known["tail_chunk_s_per_day"] = curve["tail_chunk_s_per_day"]
@@ -200,13 +213,12 @@ def _verdict(
         known |= _worth(law, draws, moments_of(traffic), sold, curve["target"])
         valley = valley_of_mix(law, moments_of(traffic), sold.earnings)
         known |= asdict(valley) if valley is not None else {}
-        known |= _lost(hours, sale["currency"])
-        known["tail_chunk_lost_per_day"] = _tail_lost(curve, law, moments_of(traffic), hours)
+        known["tail_chunk_lost_per_day"] = _tail_lost(curve, law, moments_of(traffic), _on_curve(traffic, hours))
         known["lever"] = _lever(known, law, moments_of(traffic), sold)
     return Verdict(**known)
 
 
-def _lost(hours: list[dict[str, Any]], currency: str) -> dict[str, Any]:
+def _lost(hours: list[dict[str, Any]], currency: str | None) -> dict[str, Any]:
     """Return what the hours lost in one currency and how many of them say; nothing known is None, never 0."""
     lost = [hour["lost_per_hour"] for hour in hours if hour["currency"] == currency]
     said = [amount for amount in lost if amount is not None]

@@ -17,8 +17,8 @@ from pipelines.words import because
 
 _PRICE = {
     "given": "as given",
-    "deployment": "its own",
-    "default": f"no [[prices]] row matches it: the default {DEFAULT_PRICE_RATIO:g} stands in",
+    "own": "its own",
+    "default": f"no price is configured for its newest traffic: the default {DEFAULT_PRICE_RATIO:g} stands in",
 }
 _QUANTITIES = {"exit_hit_rate": "exit hit rate", "revenue_index": "revenue index"}
 

@@ -40,7 +40,7 @@ LENGTH_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 class Planned:
     """A plan and what it rests on.
 
-    hit_rate: of its last 24 hours of traffic. price_basis: given, deployment or default. reasons: why the curve is not
+    hit_rate: of its last 24 hours of traffic. price_basis: given, own or default. reasons: why the curve is not
     trusted. benchmark_residual: relative; None where nothing was measured.
     """
 
@@ -101,10 +101,10 @@ def plan_for(
 
 
 def _price_ratio(own: float | None, given: float | None) -> tuple[float, str]:
-    """Return the ratio and where it is from: given, the deployment's as `status` has it, or the default."""
+    """Return the ratio and where it is from: given, that of the traffic as `status` has it, or the default."""
     if given is not None:
         return given, "given"
-    return (DEFAULT_PRICE_RATIO, "default") if own is None else (own, "deployment")
+    return (DEFAULT_PRICE_RATIO, "default") if own is None else (own, "own")
 
 
 def _requests_and_noise(residual_scale: float | None) -> tuple[int, float]:

@@ -27,6 +27,8 @@ from pipelines.warehouse import Reader
 from pipelines.words import because
 
 TOKENS_PER_MTOK = 1e6
+UNPRICED = ("no_price", "partly_priced", "mixed_currencies")
+"""Reasons of an hour without a price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class PricedTraffic:
 
     input_per_mtok, cached_per_mtok: mean price of the computed and of the cached tokens, so that they give the exact
     revenue also where there were several in the stretch. n_unpriced_hours: hours with traffic left out for want of one.
+    n_hours_before_change: hours left out because another engine or model served than that of the curve.
     """
 
     stretch: Stretch
@@ -77,6 +80,7 @@ class PricedTraffic:
     cached_per_mtok: float
     currency: str
     n_unpriced_hours: int
+    n_hours_before_change: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,14 +108,19 @@ def last_24_hours(reader: Reader, deployment: str) -> Stretch:
     return Stretch(deployment, known[deployment] - HOURS_PER_DAY + 1, known[deployment])
 
 
-def priced_traffic(reader: Reader, stretch: Stretch) -> PricedTraffic:
-    """Return the traffic of a stretch with its prices; raise CannotTellError where it has none, or two currencies."""
-    rows = reader.rows("report/priced_hours", **stretch.hours)
+def priced_traffic(reader: Reader, stretch: Stretch, curve_day: int | None = None) -> PricedTraffic:
+    """Return the traffic of a stretch with its prices; raise CannotTellError where it has none, or two currencies.
+
+    curve_day: the day whose curve it is put under; None: that of each hour's own day. What another engine or model
+    served is no traffic of that curve.
+    """
+    seen = reader.rows("report/priced_hours", **stretch.hours, curve_day=curve_day)
+    rows = [row for row in seen if not row["is_before_change"]]
     priced = [row for row in rows if row["price_hash"] is not None]
     if not rows:
-        raise stretch.cannot_tell("no_traffic")
+        raise stretch.cannot_tell("before_change" if seen else "no_traffic")
     if not priced:
-        raise stretch.cannot_tell("no_price")
+        raise stretch.cannot_tell(*_unpriced_reasons(rows))
     currencies = sorted({row["currency"] for row in priced})
     if len(currencies) > 1:
         raise stretch.cannot_tell("several_currencies")
@@ -128,13 +137,14 @@ def priced_traffic(reader: Reader, stretch: Stretch) -> PricedTraffic:
         cached_per_mtok=cached_per_mtok,
         currency=currencies[0],
         n_unpriced_hours=len(rows) - len(priced),
+        n_hours_before_change=len(seen) - len(rows),
     )
 
 
 def situation(reader: Reader, stretch: Stretch) -> Situation:
     """Return a stretch under the curve of its last day; raise CannotTellError where that must not be trusted."""
-    traffic = priced_traffic(reader, stretch)
     day = stretch.last_hour // HOURS_PER_DAY
+    traffic = priced_traffic(reader, stretch, curve_day=day)
     curves = reader.rows("report/curves_of_days", deployment=stretch.deployment, first_day=day, last_day=day)
     curve = curves[0] if curves else {}
     law = _trusted_law(stretch, curve)
@@ -198,6 +208,12 @@ def _one_price(traffic: PricedTraffic) -> tuple[float, float]:
     if not 0 <= ratio <= 1:
         raise traffic.stretch.cannot_tell("prices_crossed")
     return price, ratio
+
+
+def _unpriced_reasons(hours: list[dict[str, Any]]) -> list[str]:
+    """Return why none of the hours has a price, as `valley_status` says it."""
+    told = {code for row in hours for code in (row["reasons"] or "").split(",")}
+    return [code for code in UNPRICED if code in told] or ["no_price"]
 
 
 def _single_price(hours: list[dict[str, Any]]) -> tuple[float, float] | None:

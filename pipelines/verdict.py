@@ -17,7 +17,8 @@ class Verdict:
     by requests, `busy_hit_rate` by the busy time that they took; `revenue_index` and its interval are 1 where a busy
     second earns as much as without a cache; `floor_depth` is 1 − index at the floor; prices are in `currency` per
     million tokens, those of the newest hour that sold tokens: `n_prices` of them, and where these are several none is
-    named; `price_ratio` is of the last 24 hours, weighted by revenue; `lost_24h` is in `currency`, of the last 24 hours
+    named; `price_ratio` is of the last 24 hours, weighted by revenue; these begin
+    where the engine or the model changed if that is later; `lost_24h` is in `currency`, of the last 24 hours
     of traffic, and positive where the cache loses money; it sums `lost_hours` of the `traffic_hours` in which there was
     traffic: the others have no price in that currency or no verdict. `last_hour` is the newest hour with traffic, UTC.
     `chunk_tokens` is the step of an engine that was not seen to pack, `tail_chunk_s_per_day` the busy seconds that

@@ -38,6 +38,7 @@ def situation_fields(found: Situation) -> dict[str, Any]:
         "to_utc": to_hour(traffic.stretch.last_hour + 1),
         "n_requests": int(traffic.moments.n_requests),
         "n_unpriced_hours": traffic.n_unpriced_hours,
+        "n_hours_before_change": traffic.n_hours_before_change,
         "input_per_mtok": traffic.input_per_mtok,
         "cached_per_mtok": traffic.cached_per_mtok,
         "currency": traffic.currency,
@@ -83,11 +84,17 @@ def rung_fields(rung: Rung) -> dict[str, Any]:
     }
 
 
+def left_out_words(traffic: PricedTraffic) -> str:
+    """Say in parentheses which hours of a stretch were left out; empty where none were."""
+    why = {"without a price": traffic.n_unpriced_hours, "of another engine or model": traffic.n_hours_before_change}
+    said = [f"{count} hours {what}" for what, count in why.items() if count]
+    return f" ({' and '.join(said)} left out)" if said else ""
+
+
 def heading(traffic: PricedTraffic) -> str:
     """Say what was looked at."""
-    left_out = f" ({traffic.n_unpriced_hours} hours without a price left out)" if traffic.n_unpriced_hours else ""
     return (
-        f"{traffic.stretch}{left_out}: {int(traffic.moments.n_requests):,} requests at "
+        f"{traffic.stretch}{left_out_words(traffic)}: {int(traffic.moments.n_requests):,} requests at "
         f"{number(traffic.input_per_mtok)} {traffic.currency} per million computed and "
         f"{number(traffic.cached_per_mtok)} {traffic.currency} per million cached tokens"
     )

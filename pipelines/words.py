@@ -46,7 +46,7 @@ _REASONS = {
     "no_timing": "its log names no instance or no time to first token",
     "low_traffic": "there is too little traffic",
     "at_bound": "a coefficient of the curve came out at a meaningless bound",
-    "no_price": "no price is configured for this deployment",
+    "no_price": "no price is configured for its traffic",
     "partly_priced": "a price is configured for only a part of its traffic",
     "mixed_currencies": "its traffic was sold in several currencies within the hour",
     "no_output_price": "its rows of prices say nothing of output tokens (0 where they are not sold)",
@@ -128,13 +128,22 @@ def reason_sentence(code: str) -> str:
 
 def because(codes: Sequence[str]) -> str:
     """Join the reasons, each once, in their order; say so where none was recorded."""
-    clauses = [reason_sentence(code) for code in dict.fromkeys(codes)]
+    held = dict.fromkeys(code for code in codes if is_held([code]))
+    clauses = [reason_sentence(code) for code in dict.fromkeys(codes) if code not in held]
+    if held:
+        why = "; ".join(reason_sentence(code[len(_HELD) + 1 :]) for code in held if code != _HELD)
+        clauses.insert(0, f"{_REASONS[_HELD]} ({why})" if why else _REASONS[_HELD])
     return "because " + "; and ".join(clauses) if clauses else "and no reason was recorded"
 
 
 def is_held(reasons: Iterable[str]) -> bool:
     """Tell whether the state was kept from earlier hours rather than decided from this data."""
     return any(code == _HELD or code.startswith((f"{_HELD}:", f"{_HELD}_")) for code in reasons)
+
+
+def held_reasons(reasons: Iterable[str]) -> list[str]:
+    """Return those of the reasons for which the state was kept."""
+    return [code for code in reasons if is_held([code])]
 
 
 def difference(revenue_index: float) -> str:
@@ -172,7 +181,7 @@ def verdict_details(verdict: Verdict) -> tuple[str, ...]:
     if verdict.estimator == "envelope":
         said.append(_FALLBACKS.get(verdict.target or "", ""))
     if is_held(verdict.reasons):
-        said.append(f"The state is not new, {because(verdict.reasons)}.")
+        said.append(f"The state is not new, {because(held_reasons(verdict.reasons))}.")
     elif cautions := [code for code in verdict.reasons if code != "no_exit"]:
         said.append(f"Bear in mind: {'; '.join(reason_sentence(code) for code in cautions)}.")
     return tuple(sentence for sentence in said if sentence)

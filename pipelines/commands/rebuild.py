@@ -30,6 +30,11 @@ def execute(options: argparse.Namespace) -> int:
     for fault in done.unsound:
         tell(f"passed over: {fault}")
     tell(f"the old files are in {done.aside}; delete it when you no longer need them")
+    if done.source is None:
+        tell(
+            "published prices are forgotten: hours take what the price rows say now; what they were sold at is in "
+            "price_history and valley_status of the old files"
+        )
     begun = f"from {done.source}" if done.source else "empty, without a snapshot"
     print(f"rebuilt {begun}: run `valleywatch run`, which reads what is missing from the logs")
     return 0

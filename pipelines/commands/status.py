@@ -65,9 +65,11 @@ def _row(seen: Overview) -> tuple[str, ...]:
     verdict = seen.verdict
     state = (verdict.state or "unknown").replace("_", " ")
     note = verdict.lever or ""
-    if state == "unknown" or words.is_held(verdict.reasons):
+    if held := words.held_reasons(verdict.reasons):
+        note = words.because(held)
+    elif state == "unknown":
         note = words.because(verdict.reasons)
-    if words.is_held(verdict.reasons):
+    if held:
         state = f"{state} (held)"
     return (
         seen.deployment,

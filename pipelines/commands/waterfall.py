@@ -14,6 +14,7 @@ from pipelines.priced_traffic import PricedTraffic, Stretch, last_24_hours, peri
 from pipelines.settings import load_settings
 from pipelines.times import HOURS_PER_DAY, to_hour
 from pipelines.warehouse import Reader, Warehouse
+from pipelines.whatif_result import left_out_words
 
 LONGEST_DAYS = 366
 _WHAT = {
@@ -84,6 +85,7 @@ def _fields(
             "to_utc": to_hour(of.stretch.last_hour + 1),
             "n_requests": int(of.moments.n_requests),
             "n_unpriced_hours": of.n_unpriced_hours,
+            "n_hours_before_change": of.n_hours_before_change,
             "hit_rate": of.moments.cached_tokens / of.moments.input_tokens,
             "input_per_mtok": of.input_per_mtok,
             "cached_per_mtok": of.cached_per_mtok,
@@ -108,8 +110,8 @@ def _fields(
 def _print(traffic: tuple[PricedTraffic, PricedTraffic], periods: tuple[Period, Period], found: Waterfall) -> None:
     currency = traffic[0].currency
     for of in traffic:
-        if of.n_unpriced_hours:
-            tell(f"note: {of.stretch}: {of.n_unpriced_hours} hours without a price are left out")
+        if said := left_out_words(of):
+            tell(f"note: {of.stretch}{said}")
     if None in [seen.measured_busy_s for seen in periods]:
         tell("note: busy hours are the curve's own, because the log names no instance: there is no residual")
     rows = [_side(of, earned, currency) for of, earned in zip(traffic, (found.before, found.after), strict=True)]

@@ -11,7 +11,7 @@ from typing import Any
 from models.levers import levers, price_ladder
 from models.what_if import Change, outlook, what_if
 from pipelines import whatif_result as result
-from pipelines.commands.options import add_config, add_json, utc_date
+from pipelines.commands.options import add_config, add_json, traffic_date
 from pipelines.commands.output import tell, tell_scope, write_json, write_table
 from pipelines.errors import CannotTellError, UsageError
 from pipelines.priced_traffic import Situation, Stretch, last_24_hours, situation
@@ -35,16 +35,22 @@ class _Option:
         return self.name.replace("-", "_")
 
 
-_POSITIVE = "a number >= 0"
+def _is_time(seconds: float) -> bool:
+    return 0 <= seconds <= MOST_S
+
+
+MOST_S = 3600.0
+"""More seconds a request or token are a slip of the pen, and in the end no number."""
+_TIME = f"a number >= 0 and at most {MOST_S:g}"
 _OPTIONS = (
     _Option(
         "price-ratio", "r", "price of a cached / of a computed token", lambda v: 0 <= v <= 1, "a ratio from 0 to 1"
     ),
     _Option("hit-rate", "x", "share of input tokens served from the cache", lambda v: 0 <= v < 1, "0 <= x < 1"),
     _Option("slope", "a", "slope of the traffic's curve, as a straight line", lambda v: v < 1, "a number below 1"),
-    _Option("fixed-cost", "f", "seconds a request costs whatever its size", lambda v: v >= 0, _POSITIVE),
-    _Option("attention", "q", "seconds per computed token and token of its context", lambda v: v >= 0, _POSITIVE),
-    _Option("kv-load", "k", "seconds to load a cached token", lambda v: v >= 0, _POSITIVE),
+    _Option("fixed-cost", "f", "seconds a request costs whatever its size", _is_time, _TIME),
+    _Option("attention", "q", "seconds per computed token and token of its context", _is_time, _TIME),
+    _Option("kv-load", "k", "seconds to load a cached token", _is_time, _TIME),
 )
 
 
@@ -95,7 +101,7 @@ def _stretch(reader: Reader, options: argparse.Namespace) -> Stretch:
     recent = last_24_hours(reader, options.deployment)
     if options.day is None:
         return recent
-    first_hour = to_day_index(utc_date(options.day)) * HOURS_PER_DAY
+    first_hour = to_day_index(traffic_date(options.day)) * HOURS_PER_DAY
     return Stretch(options.deployment, first_hour, first_hour + HOURS_PER_DAY - 1)
 
 

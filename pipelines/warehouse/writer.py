@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from pipelines import queries
-from pipelines.errors import ValleywatchError
+from pipelines.errors import UsageError, ValleywatchError
 from pipelines.faults import reach
 from pipelines.warehouse import engine, snapshots
 from pipelines.warehouse.disk import file_sha256, make_folder, sync_rename
@@ -213,6 +213,9 @@ class Writer:
         ).fetchall()
         self._connection.execute(f"attach {literal(str(snapshot))} as source (read_only)")
         try:
+            found = self._connection.execute("select max(version) from source.ops.schema_version").fetchall()[0][0]
+            if found != engine.SCHEMA_VERSION:
+                raise UsageError(f"it has layout {found}, this version reads layout {engine.SCHEMA_VERSION}")
             with self.transaction():
                 for (table,) in tables:
                     self._connection.execute(f"insert into {table} by name select * from source.{table}")

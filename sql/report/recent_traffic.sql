@@ -1,13 +1,24 @@
 -- name: report/recent_traffic
 -- grain: deployment
 -- params: none
--- reads: mart.hourly_hit_rate, mart.busy_periods
+-- reads: mart.hourly_hit_rate, mart.throughput_curve, mart.busy_periods
 -- units: tokens; tokens²; ratios in [0, 1]
--- why: each deployment's last 24 hours up to its newest hour, as sums: what status and report speak of
+-- why: each deployment's last 24 hours up to its newest hour, as sums: what status and report speak of; those since
+--      first_hour where another engine or model served before it and the newest curve is trusted
 with newest as (
   select deployment, max(hour_index) as last_hour
   from mart.hourly_hit_rate
   group by deployment
+),
+
+stretch as (
+  select
+    newest.deployment,
+    newest.last_hour,
+    greatest(newest.last_hour - 23, coalesce(curve.changed_at_hour, curve.model_since_hour, 0)) as first_hour
+  from newest
+  left join mart.throughput_curve as curve
+    on newest.deployment = curve.deployment and newest.last_hour // 24 = curve.day_index and curve.trustworthy
 ),
 
 ranked as (
@@ -19,11 +30,11 @@ ranked as (
     periods.cached_tokens,
     periods.cached_tokens + periods.miss_tokens as reported_input_tokens
   from mart.busy_periods as periods
-  inner join newest
+  inner join stretch
     on
-      periods.deployment = newest.deployment
-      and periods.minute_index // 60 > newest.last_hour - 24
-      and periods.minute_index // 60 <= newest.last_hour
+      periods.deployment = stretch.deployment
+      and periods.minute_index // 60 >= stretch.first_hour
+      and periods.minute_index // 60 <= stretch.last_hour
 ),
 
 busy as (
@@ -38,7 +49,8 @@ busy as (
 
 select
   hourly.deployment,
-  newest.last_hour,
+  stretch.last_hour,
+  stretch.first_hour,
   sum(hourly.n_requests)::bigint as n_requests,
   sum(hourly.n_failed)::bigint as n_failed,
   sum(hourly.n_reported)::bigint as n_reported,
@@ -52,7 +64,7 @@ select
   sum(hourly.sum_request_hit_ppb) / nullif(sum(hourly.n_rated), 0) / 1e9 as mean_request_hit_rate,
   max(busy.busy_hit_rate) as busy_hit_rate
 from mart.hourly_hit_rate as hourly
-inner join newest on hourly.deployment = newest.deployment and hourly.hour_index > newest.last_hour - 24
+inner join stretch on hourly.deployment = stretch.deployment and hourly.hour_index >= stretch.first_hour
 left join busy on hourly.deployment = busy.deployment
-group by hourly.deployment, newest.last_hour
+group by hourly.deployment, stretch.last_hour, stretch.first_hour
 order by hourly.deployment

@@ -83,7 +83,7 @@ def test_a_curve_that_must_not_be_trusted_is_told_with_exit_code_1(
     assert [found[name] for name in ("price_ratio", "has_valley", "floor_hit_rate")] == [None] * 3
     assert place.valleywatch("fit", "pool") == 1
     said = capsys.readouterr().out
-    assert "no price is configured for this deployment; give --price-ratio" in said
+    assert "no price is configured for its traffic; give --price-ratio" in said
     assert "do not rely on this curve, because there are too few requests" in said
     assert place.valleywatch("fit", "pool", "--price-ratio", ".1") == 1
     assert "not stated for a curve that must not be trusted" in capsys.readouterr().out

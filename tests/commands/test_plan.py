@@ -39,11 +39,7 @@ def test_the_plan_of_a_trusted_curve_names_points_that_narrow_its_exit(
 ) -> None:
     place = fleet_warehouse.place
     found = planned(capsys, place, "agent-chat")
-    assert (found["outcome"], found["quantity"], found["price_ratio_from"]) == (
-        "measure",
-        "exit_hit_rate",
-        "deployment",
-    )
+    assert (found["outcome"], found["quantity"], found["price_ratio_from"]) == ("measure", "exit_hit_rate", "own")
     assert found["price_ratio"] == pytest.approx(0.1)
     assert (found["curve_trustworthy"], found["reasons"], found["chunk_tokens"]) == (True, [], None)
     assert found["low"] < found["value"] < found["high"]
@@ -71,6 +67,7 @@ def test_the_plan_of_a_trusted_curve_names_points_that_narrow_its_exit(
     ("name", "outcome", "quantity"),
     [
         ("agent-offload", "suffices", "revenue_index"),
+        ("glm-5-h200", "suffices", "exit_hit_rate"),
         ("coder-b200", "suffices", "exit_hit_rate"),
         ("chat-short", "no_valley", "revenue_index"),
     ],

@@ -185,7 +185,7 @@ def test_where_nothing_was_served_nothing_is_said(
     ("config", "reasons", "why"),
     [
         (SOURCE + PRICE, ["too_few"], "there are too few requests"),
-        (SOURCE, ["no_price"], "no price is configured for this deployment"),
+        (SOURCE, ["no_price"], "no price is configured for its traffic"),
     ],
     ids=["curve", "price"],
 )

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from pipelines.errors import ValleywatchError
@@ -255,3 +256,21 @@ def test_a_rebuild_from_the_logs_keeps_the_old_lake(tmp_path: Path) -> None:
     assert place.views() == before
     kept = place.warehouse.folder / "damaged-0001" / "lake"
     assert {path.name: path.read_bytes() for path in kept.glob("*/*")} == files
+
+
+def test_a_rebuild_passes_over_snapshots_of_another_layout_and_says_what_it_forgets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = logs(tmp_path)
+    place.settle()
+    before = place.views()
+    (snapshot,) = place.warehouse.snapshots()
+    with duckdb.connect(str(snapshot)) as connection:
+        connection.execute("update ops.schema_version set version = 3")
+    assert place.valleywatch("rebuild") == 0
+    said = capsys.readouterr()
+    assert f"passed over: {snapshot}: it has layout 3, this version reads layout " in said.err
+    assert "published prices are forgotten" in said.err
+    assert "rebuilt empty" in said.out
+    place.settle()
+    assert place.views() == before

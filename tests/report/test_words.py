@@ -50,7 +50,7 @@ def test_a_reason_is_said_once() -> None:
 
 def test_unknown_state_gives_the_reason_and_no_number() -> None:
     verdict = Verdict(state="unknown", revenue_index=0.5, lost_24h=3.0, reasons=("no_price",))
-    assert verdict_headline(verdict) == "Cannot tell, because no price is configured for this deployment."
+    assert verdict_headline(verdict) == "Cannot tell, because no price is configured for its traffic."
     assert verdict_details(verdict) == ()
 
 

@@ -65,7 +65,7 @@ def test_without_a_price_nothing_is_known_and_nothing_is_zero(
         "?",
         "unknown",
         "?",
-        "because no price is configured for this deployment",
+        "because no price is configured for its traffic",
     ]
 
 
