@@ -83,7 +83,7 @@ class _Side:
         """R(share), shape of the broadcast; its limit where neither earnings nor busy time are left."""
         earned = self.e0 + self.e1 * share
         busy = self.b0 + self.b1 * share + self.b2 * share * share
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with _ignoring_poles():
             ratio = np.where((busy == 0) & (earned == 0), self.e1 / self.b1, earned / busy)
         return np.asarray(ratio * self.w)
 
@@ -91,7 +91,7 @@ class _Side:
         """The share with the least index, in [0, 1]."""
         start = self.e1 * self.b0 - self.e0 * self.b1
         bend = self.e0 * -self.b2
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with _ignoring_poles():
             turn = -start / (bend + np.sqrt(np.maximum(bend * bend + self.e1 * self.b2 * start, 0.0)))
         falls_on = bend * bend + self.e1 * self.b2 * start < 0
         return np.where(start >= 0, 0.0, np.where(falls_on | ~(turn < 1), 1.0, turn))
@@ -182,13 +182,18 @@ def _sides(coefficients: Array, moments: TrafficMoments, sold: float | Earnings)
 def _exit_below(side: _Side) -> Array:
     """Share of hits kept at which the index is back at 1; its other root is at no hits, exactly."""
     _, rises = side.excess_s()
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with _ignoring_poles():
         return np.asarray(rises / -side.b2)
 
 
 def _exit_above(side: _Side) -> Array:
     """Share of misses kept at which the index is back at 1, the smaller root; NaN where no hit rate reaches it."""
     full, rises = side.excess_s()
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with _ignoring_poles():
         root = -2 * full / (rises + np.sqrt(rises * rises + 4 * -side.b2 * full))
     return np.where((rises > 0) & (side.index(np.zeros_like(full)) >= 1), root, np.nan)
+
+
+def _ignoring_poles() -> np.errstate:
+    """A law may cost nothing, or as good as nothing: what is divided by that lies outside of every share."""
+    return np.errstate(divide="ignore", invalid="ignore", over="ignore")

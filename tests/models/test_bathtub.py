@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize_scalar
 
@@ -68,6 +68,9 @@ def test_the_seeds_hold_every_kind_of_valley() -> None:
     assert kinds == {"none", "no exit", "exit"}
 
 
+@example(law=ServiceTime(0.0, 6.1e-05, 5e-324, 0.0), mix=[(1, 10)], r=0.5)
+@example(law=ServiceTime(0.0, 6.1e-05, 5e-324, 0.0), mix=[(1, 2)], r=0.5)
+@example(law=ServiceTime(0.0, 6.1e-05, 0.0, 5e-324), mix=[(1, 0)], r=0.5)
 @given(law=laws, mix=pairs, r=price_ratios)
 def test_no_hit_rate_earns_less_than_the_floor_and_the_exit_earns_as_much_as_no_cache(law, mix, r):
     sums = traffic(mix)
