@@ -1,7 +1,7 @@
 """Which answers are in time: the rows of `[[objectives]]`, and the one of a deployment.
 
 Belongs here: the keys' bounds. Does not belong here: the gate (`sql/valley/tokens_by_price.sql`; `models.goodput` says
-what it means), precedence (`prices.precedence`).
+why there is one), precedence (`prices.precedence`).
 """
 
 from __future__ import annotations

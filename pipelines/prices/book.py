@@ -57,13 +57,6 @@ class PriceBook:
             self._rows_of[deployment] = tuple(sorted(found, key=lambda row: precedence(row, deployment)))
         return self._rows_of[deployment]
 
-    def row_at(self, deployment: str, minute: int, input_tokens: int) -> PriceRow | None:
-        """Return the row that prices a request of this length and minute (since 1970) of arrival; None: unpriced."""
-        for row in self.rows_of(deployment):
-            if row.holds_at(minute) and row.prices_length(input_tokens):
-                return row
-        return None
-
     def price_list(self, deployment: str, hour_index: int) -> PriceList:
         """Return the prices of a deployment in an hour."""
         first = hour_index * MINUTES_PER_HOUR

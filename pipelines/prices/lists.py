@@ -58,15 +58,6 @@ class PriceList:
         found = {part.prices.currency for part in self.parts}
         return found.pop() if len(found) == 1 else None
 
-    def at(self, minute: int, input_tokens: int) -> Prices | None:
-        """Return the prices of a request of this length in this minute of the hour."""
-        for part in self.parts:
-            is_long_enough = part.input_tokens_from <= input_tokens
-            is_short_enough = part.input_tokens_to is None or input_tokens < part.input_tokens_to
-            if part.from_minute <= minute < part.to_minute and is_long_enough and is_short_enough:
-                return part.prices
-        return None
-
 
 @dataclass(frozen=True, slots=True)
 class Tier:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from functools import cache
 from pathlib import Path
@@ -12,8 +11,7 @@ import pytest
 
 from tests.bug_reports.index import ROWS
 from tests.conftest import REPO
-
-LIST = Path(os.environ.get("VALLEYWATCH_SHARED", REPO.parent / "shared")) / "reference" / "bug_reports.md"
+from tests.shared_data import shared
 
 
 @cache
@@ -44,7 +42,6 @@ def test_every_test_of_this_folder_answers_a_report() -> None:
 
 
 def test_the_index_has_every_row_of_the_list() -> None:
-    if not LIST.exists():
-        pytest.skip(f"never: {LIST.name} is not there; see $VALLEYWATCH_SHARED")
-    rows = re.findall(r"^\| (\d+) \| [\w.-]+/([\w.-]+#\d+)", LIST.read_text(), re.MULTILINE)
+    listed = shared("reference/bug_reports.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| [\w.-]+/([\w.-]+#\d+)", listed, re.MULTILINE)
     assert {int(number): report for number, report in rows} == {number: row.report for number, row in ROWS.items()}

@@ -13,8 +13,8 @@ from models.service_time import ServiceTime, straight_line
 from pipelines.cli import main
 from pipelines.formats import formats
 from tests.conftest import REPO, FleetWarehouse
-from tests.models.conftest import SHARED
 from tests.place import SOURCE, Place, request
+from tests.shared_data import shared
 
 LLAMA = REPO / "fixtures/logs/llama_server"
 
@@ -133,9 +133,7 @@ def test_fit_gives_the_law_of_a_benchmark_whose_length_varies(place: Place, caps
     "name", ["gpt-oss-20b.default-hip", "llama32-1b.lhl-tune", "shisa-v2-unphi4-14b.default-rocwmma"]
 )
 def test_fit_reads_recorded_benchmarks_of_growing_context(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    path = SHARED / f"strix_halo/{name}.jsonl"
-    if not path.exists():
-        pytest.skip("never: strix_halo is not there; see $VALLEYWATCH_SHARED")
+    path = shared(f"data/strix_halo/{name}.jsonl")
     assert main(["fit", str(path), "--format", "llama_bench", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["family"], found["n_requests"], found["miss_tokens"]) == ("hyperbola", 5, 512)

@@ -8,27 +8,18 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pipelines.ingest import FileOutcome
-from tests.conftest import REPO
 from tests.place import Place
+from tests.shared_data import SHARED, shared
 
-DATA = Path(os.environ.get("VALLEYWATCH_SHARED", REPO.parent / "shared")) / "data"
 TOTALS = (
     "select count(*) as n, sum(input_tokens) as input, sum(cached_tokens) as cached, count(cached_tokens) as n_cached"
 )
-
-
-def public(name: str) -> Path:
-    path = DATA / name
-    if not path.exists():
-        pytest.skip(f"never: {name} is not there; see $VALLEYWATCH_SHARED")
-    return path
 
 
 def load(place: Place, log_format: str, path: Path, options: str = "") -> FileOutcome:
@@ -47,7 +38,7 @@ def totals(place: Place) -> dict[str, Any]:
 
 
 def test_azures_trace_has_all_its_tokens_and_no_hit_rate(place: Place) -> None:
-    outcome = load(place, "azure_trace", public("azure/AzureLLMInferenceTrace_code.csv"), 'timezone = "UTC"')
+    outcome = load(place, "azure_trace", shared("data/azure/AzureLLMInferenceTrace_code.csv"), 'timezone = "UTC"')
     assert counts(outcome) == (8819, 8819, 0, 0, 0)
     assert totals(place) == {"n": 8819, "input": 18_059_974, "cached": None, "n_cached": 0}
     assert place.rows("select sum(output_tokens) as n, min(arrived_at)::varchar as first from requests") == [
@@ -56,13 +47,13 @@ def test_azures_trace_has_all_its_tokens_and_no_hit_rate(place: Place) -> None:
 
 
 def test_azures_trace_is_refused_while_nobody_says_its_zone(place: Place) -> None:
-    outcome = load(place, "azure_trace", public("azure/AzureLLMInferenceTrace_code.csv"))
+    outcome = load(place, "azure_trace", shared("data/azure/AzureLLMInferenceTrace_code.csv"))
     assert outcome.status == "rejected"
     assert "timestamp_without_offset" in str(outcome.detail)
 
 
 def test_mooncakes_trace_meets_the_infinite_cache(place: Place) -> None:
-    outcome = load(place, "mooncake", public("mooncake/conversation_trace.jsonl.gz"))
+    outcome = load(place, "mooncake", shared("data/mooncake/conversation_trace.jsonl.gz"))
     assert counts(outcome) == (12_031, 12_031, 0, 0, 0)
     assert totals(place) == {"n": 12_031, "input": 144_793_823, "cached": 54_098_411, "n_cached": 12_031}
     (row,) = place.rows("""
@@ -76,7 +67,7 @@ def test_mooncakes_trace_meets_the_infinite_cache(place: Place) -> None:
 
 
 def test_aiperfs_run_has_a_hundred_requests_of_which_eleven_were_cancelled(place: Place) -> None:
-    outcome = load(place, "aiperf", public("aiperf/run1_profile_export.jsonl.gz"))
+    outcome = load(place, "aiperf", shared("data/aiperf/run1_profile_export.jsonl.gz"))
     assert counts(outcome) == (100, 100, 0, 0, 0)
     found = place.rows("select outcome, count(*) as n, count(input_tokens) as n_input, count(ttft_us) as n_ttft "
                        "from requests group by outcome order by outcome")  # fmt: skip
@@ -88,9 +79,11 @@ def test_aiperfs_run_has_a_hundred_requests_of_which_eleven_were_cancelled(place
     assert first == [{"ttft_us": 1_680_544, "e2e_us": 7_936_968}]
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in (DATA / "strix_halo").glob("*.jsonl")) or ["absent"])
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in (SHARED / "data/strix_halo").glob("*.jsonl")) or ["absent"]
+)
 def test_llama_benchs_tests_are_loaded_and_its_decode_tests_are_no_requests(place: Place, name: str) -> None:
-    path = public(f"strix_halo/{name}")
+    path = shared(f"data/strix_halo/{name}")
     tests = [json.loads(line) for line in path.read_text().splitlines() if line.startswith("{")]
     n_prompt = sum(test["n_prompt"] > 0 for test in tests)
     n_other = len(path.read_text().splitlines()) - len(tests)
@@ -99,7 +92,7 @@ def test_llama_benchs_tests_are_loaded_and_its_decode_tests_are_no_requests(plac
 
 
 def test_llama_benchs_throughput_at_each_hit_rate_is_the_measured_one(place: Place) -> None:
-    load(place, "llama_bench", public("strix_halo/gpt-oss-20b.default-hip.jsonl"))
+    load(place, "llama_bench", shared("data/strix_halo/gpt-oss-20b.default-hip.jsonl"))
     found = place.rows("""
         select
           round(cached_tokens / input_tokens, 3) as x,
@@ -111,7 +104,7 @@ def test_llama_benchs_throughput_at_each_hit_rate_is_the_measured_one(place: Pla
 
 
 def test_lines_before_the_first_test_are_refused_by_name(place: Place) -> None:
-    load(place, "llama_bench", public("strix_halo/quick-test.jsonl"))
+    load(place, "llama_bench", shared("data/strix_halo/quick-test.jsonl"))
     found = place.rows("select source_line, reason from quarantine order by source_line")
     assert [tuple(row.values()) for row in found] == [(line, "not_json") for line in (1, 2, 3, 4)]
 
@@ -120,7 +113,7 @@ INFRON = "infron/requests_2026-06-27.jsonl.gz"
 
 
 def test_the_benchmark_has_all_its_tokens_though_half_of_its_answers_have_no_time(place: Place) -> None:
-    outcome = load(place, "infron", public(INFRON))
+    outcome = load(place, "infron", shared(f"data/{INFRON}"))
     assert counts(outcome) == (1996, 1996, 0, 0, 0)
     assert totals(place) == {"n": 1996, "input": 3_280_148, "cached": 2_514_485, "n_cached": 1996}
     assert place.rows("""
@@ -132,7 +125,7 @@ def test_the_benchmark_has_all_its_tokens_though_half_of_its_answers_have_no_tim
 
 
 def test_answers_without_a_time_are_in_no_rate_and_no_busy_period(place: Place) -> None:
-    source = f'name = "s"\nformat = "infron"\npath = {json.dumps(str(public(INFRON)))}\n'
+    source = f'name = "s"\nformat = "infron"\npath = {json.dumps(str(shared(f"data/{INFRON}")))}\n'
     place.configure(f"[[sources]]\n{source}")
     place.settle()
     assert place.rows("""
@@ -151,7 +144,7 @@ def test_answers_without_a_time_are_in_no_rate_and_no_busy_period(place: Place) 
 
 
 def test_no_answer_that_the_benchmarks_authors_left_out_for_a_fault_enters_a_statistic(place: Place) -> None:
-    pairs = json.loads(gzip.decompress(public("infron/records_excluded.json.gz").read_bytes()))["records"]
+    pairs = json.loads(gzip.decompress(shared("data/infron/records_excluded.json.gz").read_bytes()))["records"]
     answers = [
         pair[half] | {key: pair[key] for key in ("sort", "provider", "group", "round")} | {"request": half}
         for pair in pairs

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-REPO = Path(__file__).parents[2]
-SHARED = Path(os.environ.get("VALLEYWATCH_SHARED", REPO / "../shared")) / "data"
+from tests.conftest import REPO
+from tests.shared_data import SHARED, shared
 
 
 @pytest.fixture
@@ -18,7 +17,7 @@ def llama_log() -> Callable[[str], list[dict]]:
     """Rows with status 200 of a log measured on a real llama.cpp server."""
 
     def read(name: str) -> list[dict]:
-        for folder in (REPO / "fixtures/logs/llama_server", SHARED / "llama_server"):
+        for folder in (REPO / "fixtures/logs/llama_server", SHARED / "data/llama_server"):
             if (folder / name).exists():
                 rows = map(json.loads, (folder / name).read_text().splitlines())
                 return [row for row in rows if row["status"] == 200]
@@ -30,6 +29,4 @@ def llama_log() -> Callable[[str], list[dict]]:
 @pytest.fixture
 def fleet() -> Path:
     """The simulated fleet day with known truth."""
-    if not (SHARED / "heldin_fleet/truth.json").exists():
-        pytest.skip("no heldin_fleet in the shared folder")
-    return SHARED / "heldin_fleet"
+    return shared("data/heldin_fleet")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from models.length_sweep import fit_length_sweep
 from models.service_time import ServiceTime, straight_line
-from tests.models.conftest import SHARED
+from tests.shared_data import shared
 
 LAW = ServiceTime(0.03, 6e-5, 1.5e-9, 4e-7)
 DEPTHS = np.array([0, 1024, 4096, 16_384, 65_536])
@@ -161,9 +161,7 @@ STRIX_HALO = {
 
 @pytest.mark.parametrize(("name", "deepest"), STRIX_HALO.items())
 def test_recorded_sweeps_of_growing_context_follow_the_hyperbola_and_no_line(name, deepest):
-    path = SHARED / f"strix_halo/{name}.jsonl"
-    if not path.exists():
-        pytest.skip("never: strix_halo is not there; see $VALLEYWATCH_SHARED")
+    path = shared(f"data/strix_halo/{name}.jsonl")
     rows = [row for row in map(json.loads, path.read_text().splitlines()) if row["n_prompt"] and not row["n_gen"]]
     miss, cached, ns = np.array([(row["n_prompt"], row["n_depth"], row["avg_ns"]) for row in rows], dtype=float).T
     found = fit_length_sweep(cached / (miss + cached), miss + cached, ns / 1e9)

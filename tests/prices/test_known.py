@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from datetime import timedelta
-from importlib.util import find_spec
 from itertools import product
 from typing import Any
 
@@ -16,6 +15,7 @@ from pipelines.prices.known import KnownPrices
 from pipelines.settings import load_settings
 from pipelines.times import EPOCH
 from tests.place import PRICE, SOURCE, Place, request
+from tests.prices.look_up import part_at
 
 NAMES = (
     "deepseek-chat", "deepseek-v4-flash", "claude-opus-4-6", "gemini-2.5-pro", "gpt-5",
@@ -32,7 +32,6 @@ def test_without_the_package_the_remedy_is_said(place: Place, monkeypatch: pytes
         load_settings(place.config)
 
 
-@pytest.mark.skipif(find_spec("genai_prices") is None, reason="genai-prices, the extra `prices`, is not installed")
 class TestInstalled:
     """With the package."""
 
@@ -64,7 +63,7 @@ class TestInstalled:
             if minute < min(edges):
                 continue
             theirs = model.get_prices(EPOCH + timedelta(minutes=minute))
-            ours = book.row_at(name, minute, length)
+            ours = part_at(book, name, minute, length)
             assert ours is not None
             assert ours.prices.input_per_mtok == float(_at_length(theirs.input_mtok, length))
             assert ours.prices.cached_per_mtok == float(_at_length(theirs.cache_read_mtok, length))
@@ -78,7 +77,7 @@ class TestInstalled:
         place.configure(SOURCE + KNOWN + PRICE.replace('"*"', '"gpt-*"').replace("2026-01-01", "2026-06-01"))
         book = load_settings(place.config).book
         assert [row.source for row in book.rows_of("gpt-5")] == ["prices.1"]
-        assert book.row_at("gpt-5", book.rows[0].from_minute - 1, 1000) is None
+        assert part_at(book, "gpt-5", book.rows[0].from_minute - 1, 1000) is None
         assert book.rows_of("deepseek-chat")
 
     def test_the_price_book_shows_where_a_price_is_from_and_unknown_models_have_none(self, place: Place) -> None:

@@ -8,11 +8,9 @@ difference of two large amounts, so an error of .5 % of the index is all of it w
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from datetime import date
 from math import fsum
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -23,8 +21,8 @@ from pipelines.alerts.state import Observation
 from pipelines.settings import PolicySettings
 from tests.conftest import REPO, FleetWarehouse
 from tests.place import PRICE, Place
+from tests.shared_data import shared
 
-HELDIN = Path(os.environ.get("VALLEYWATCH_SHARED", REPO.parent / "shared")) / "data" / "heldin_fleet"
 INDEX_ERROR, LOSS_ERROR, REVENUE_ERROR = 0.02, 0.05, 0.02
 CLEAR = 0.03
 """How far from 1 an index is clear."""
@@ -128,16 +126,15 @@ def test_so_are_those_of_other_days_of_it(
 def test_every_verdict_and_amount_of_another_simulators_fleet_is_right(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if not (HELDIN / "truth.json").exists():
-        pytest.skip("never: heldin_fleet is not there; see $VALLEYWATCH_SHARED")
-    fleet = json.loads((HELDIN / "truth.json").read_text())
+    folder = shared("data/heldin_fleet")
+    fleet = json.loads((folder / "truth.json").read_text())
     for truth in fleet.values():
         truth["price_ratio"] = truth["r"]
     prices = [
         PRICE.replace('"*"', f'"{name}"').replace("cached_per_mtok = 0.1", f"cached_per_mtok = {truth['r']}")
         for name, truth in fleet.items()
     ]
-    source = f'[[sources]]\nname = "heldin"\nformat = "canonical"\npath = "{HELDIN.resolve()}/*.jsonl.gz"'
+    source = f'[[sources]]\nname = "heldin"\nformat = "canonical"\npath = "{folder.resolve()}/*.jsonl.gz"'
     place.configure("\n".join([source, *prices]))
     place.settle()
     assert [fault for name, truth in fleet.items() for fault in faults_of_day(place, name, truth, capsys)] == []
