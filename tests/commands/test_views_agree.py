@@ -41,6 +41,9 @@ def test_hours_of_the_engine_before_are_no_traffic_of_the_curve_that_came_after(
     (judged,) = upgraded.rows(
         "select sum(lost_per_hour) as lost, count(revenue_index) as n_hours from valley_status"
     )  # fmt: skip
+    reasons = [row["reasons"] for row in upgraded.rows("select reasons from valley_status order by hour_utc")]
+    assert reasons[:UPGRADED_AT] == ["before_change"] * UPGRADED_AT
+    assert "before_change" not in reasons[UPGRADED_AT:]
     (status,) = asked(upgraded, capsys, "status")
     assert status["lost_24h"] == pytest.approx(judged["lost"])
     assert (status["lost_hours"], status["traffic_hours"]) == (judged["n_hours"], N_HOURS)

@@ -46,6 +46,14 @@ def test_intervals_of_a_few_services_hold_most_truths():
     assert all(coverage(held["busy_s"], quantity) >= 0.7 for quantity in QUANTITIES)
 
 
+def test_a_curve_that_tells_an_index_to_no_better_than_a_tenth_is_refused():
+    """Its slope is as well known as that of others which are trusted; its index is 24 % off."""
+    service = draw(1131)
+    found = fit(service, "busy_s")
+    assert found.reasons == ("unstable",)
+    assert found.a_high - found.a_low < PRODUCTION.max_slope_interval
+
+
 @pytest.mark.parametrize("hit_rates", NARROW)
 @pytest.mark.parametrize("target", ["busy_s", "ttft_s"])
 def test_hit_rates_closer_together_than_the_bound_are_refused(hit_rates, target):
