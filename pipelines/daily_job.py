@@ -14,6 +14,7 @@ from pathlib import Path
 from pipelines.alerts.record import Changed, mark_changed_judgement
 from pipelines.contracts import breaches
 from pipelines.errors import NothingYetError, UnreachableError, UsageError, ValleywatchError
+from pipelines.heartbeat import beat
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.prices.memory import ask_to_reprice
 from pipelines.report_data import publish_if_behind
@@ -79,6 +80,7 @@ def run(
         tell(f"{to_day(day_index)} (day {position} of {len(todo)})")
         _execute(config_path, warehouse, to_day(day_index), fixed_now, publishes=position == len(todo))
     publish_if_behind(warehouse, now)
+    beat(warehouse, now, to_day(todo[-1]).isoformat() if todo else None)
     return RunOutcome(tuple(files), tuple(to_day(day_index) for day_index in todo))
 
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from pipelines.costs import Costs, CostSettings, costs_of
+from pipelines.delivery.settings import AlertingSettings, ChannelSettings, SilenceSettings, require_names
 from pipelines.errors import UsageError
 from pipelines.formats import formats
 from pipelines.object_url import is_url, read_url
@@ -26,6 +27,8 @@ from pipelines.prices.rows import PriceSettings
 from pipelines.section import NonEmpty, Section, fault_text, nearest
 
 AS_LOGGED = "as_logged"
+LISTS = ("sources", "prices", "costs", "objectives", "alerts", "silences")
+"""Sections of which there are several, written in double brackets."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -140,6 +143,13 @@ class PolicySettings(Section):
     """Days of traffic, the evaluated one included, that a curve is fitted on."""
 
 
+class ReportSettings(Section):
+    """Where people open the report."""
+
+    url: Annotated[str, Field(pattern=r"^https?://[^\s<>|\"@]+$", max_length=2048)] | None = None
+    """Address under which report.html is served; alerts link to it, and say its path where there is none."""
+
+
 class Settings(Section):
     """The whole file, plus the folder it stands in."""
 
@@ -151,6 +161,10 @@ class Settings(Section):
     costs: tuple[CostSettings, ...] = ()
     objectives: tuple[ObjectiveSettings, ...] = ()
     policy: PolicySettings = PolicySettings()
+    report: ReportSettings = ReportSettings()
+    alerting: AlertingSettings = AlertingSettings()
+    alerts: tuple[ChannelSettings, ...] = ()
+    silences: tuple[SilenceSettings, ...] = ()
 
     @property
     def warehouse_folder(self) -> Path:
@@ -197,11 +211,6 @@ def load_settings(path: Path) -> Settings:
         raise UsageError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is not valid TOML: {error}") from None
-    if "alerts" in document:
-        raise UsageError(
-            f"{path}: [[alerts]] is not supported by this version: it records alerts in the alert_outbox table "
-            "and delivers none; remove the section"
-        )
     if "folder" in document:
         raise UsageError(f"{path}: unknown key 'folder'")
     try:
@@ -211,6 +220,7 @@ def load_settings(path: Path) -> Settings:
         raise UsageError(f"{path} cannot be used:\n{faults}") from None
     try:
         _ = settings.book, settings.cost_rows, settings.objective_rows
+        require_names(settings.alerts)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     return settings
@@ -225,14 +235,21 @@ def source_from(values: dict[str, Any]) -> SourceSettings:
 
 
 def _as_tuples(document: dict[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in document.items()}
+    """Return the document with tuples for lists, as the models have them."""
+    return {key: _as_tuple(value) for key, value in document.items()}
+
+
+def _as_tuple(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _as_tuples(value)
+    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
 
 
 def _fault(fault: Any) -> str:
     place = ".".join(str(part + 1) if isinstance(part, int) else part for part in fault["loc"])
     if fault["type"] in ("tuple_type", "model_type", "dict_type"):
         section = str(fault["loc"][0])
-        brackets = "[[{}]]" if section in ("sources", "prices", "costs", "objectives") else "[{}]"
+        brackets = "[[{}]]" if section in LISTS else "[{}]"
         written = "[sources.columns]" if place.endswith(".columns") else brackets.format(section)
         return f"{place}: must be a section, written {written}"
     known = _known_keys(fault["loc"][:-1]) if fault["type"] == "extra_forbidden" else ()
@@ -243,7 +260,8 @@ def _known_keys(section: tuple[Any, ...]) -> list[str]:
     models: dict[tuple[str, ...], type[Section]] = {
         (): Settings, ("warehouse",): WarehouseSettings, ("policy",): PolicySettings,
         ("sources",): SourceSettings, ("prices",): PriceSettings, ("price_book",): PriceBookSettings,
-        ("costs",): CostSettings, ("objectives",): ObjectiveSettings,
+        ("costs",): CostSettings, ("objectives",): ObjectiveSettings, ("report",): ReportSettings,
+        ("alerting",): AlertingSettings, ("alerts",): ChannelSettings, ("silences",): SilenceSettings,
     }  # fmt: skip
     model = models[tuple(part for part in section if isinstance(part, str))]
     return [name for name in model.model_fields if name != "folder"]

@@ -48,7 +48,7 @@ def write_alerts(writer: Writer, day_index: int, episodes: list[dict[str, Any]],
 def _alert(of: dict[str, Any], kind: str, hour_index: int, message: str) -> dict[str, Any]:
     return {
         "dedup_key": of["dedup_key"], "kind": kind, "deployment": of["deployment"], "hour_index": hour_index,
-        "message": message,
+        "message": message, "level": 0, "depth": of.get("peak_depth"),
     }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from pipelines.errors import UsageError, ValleywatchError
 from pipelines.stopping import ended_by
 from pipelines.warehouse.disk import disk_full
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 CONNECT = {
     "autoinstall_known_extensions": False,

@@ -1,15 +1,36 @@
 -- name: views/alert_outbox
 -- grain: alert
 -- params: none
--- reads: ops.alert_outbox
--- units: none
--- why: alerts as recorded; delivered_at is NULL until something has delivered them
+-- reads: ops.alert_outbox, ops.alert_deliveries, ops.alert_acks
+-- units: ratio
+-- why: alerts as recorded; delivered_at is when the first channel took it, NULL until one has; acknowledged_at and _by are
+--      of the whole alert, from its beginning to its end
 select
   dedup_key,
   kind,
+  level,
   deployment,
   make_timestamp(hour_index * 3600000000) as hour_utc,
+  depth,
   message,
   make_timestamp(written_us) as written_at,
-  make_timestamp(delivered_us) as delivered_at
-from ops.alert_outbox
+  make_timestamp(
+    (
+      select min(delivery.settled_us)
+      from ops.alert_deliveries as delivery
+      where
+        delivery.dedup_key = alert.dedup_key
+        and delivery.kind = alert.kind
+        and delivery.level = alert.level
+        and delivery.status = 'sent'
+    )
+  ) as delivered_at,
+  make_timestamp(
+    (select min(ack.acknowledged_us) from ops.alert_acks as ack where ack.dedup_key = alert.dedup_key)
+  ) as acknowledged_at,
+  (
+    select min_by(ack.acknowledged_by, ack.acknowledged_us)
+    from ops.alert_acks as ack
+    where ack.dedup_key = alert.dedup_key
+  ) as acknowledged_by
+from ops.alert_outbox as alert

@@ -9,6 +9,12 @@ import pytest
 from pipelines.cli import main
 from tests.place import PRICE, SOURCE, Place, request
 
+SLACK = "[[alerts]]\nkind = 'slack'\nurl_env = 'URL'\n"
+SILENCE = (
+    "[[silences]]\ndeployment = '*'\nreason = 'new racks'\n"
+    "starts_at = 2026-12-01T22:00:00Z\nends_at = 2026-12-01T23:00:00Z\n"
+)
+
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -117,7 +123,18 @@ def test_the_parser_refuses_with_usage_and_exit_code_2(
         pytest.param("[warehouse]\nmemory_limit = 'lots'", "warehouse.memory_limit", id="a vague limit"),
         pytest.param('[warehouse]\npath = "a\\u0000b"', "warehouse.path", id="a folder with NUL"),
         pytest.param("[warehouse]\npath = 'valleywatch.toml'", "cannot be made", id="a file for a folder"),
-        pytest.param("[[alerts]]\nkind = 'slack'", "alert_outbox", id="alerts, which this version does not deliver"),
+        pytest.param("[[alerts]]\nkind = 'slack'", "'slack' needs url_env", id="a channel without its URL"),
+        pytest.param("[[alerts]]\nkind = 'pager'", "alerts.1.kind", id="a channel of no kind"),
+        pytest.param(SLACK + "secret_env = 'S'", "'slack' takes no secret_env", id="a key of another channel"),
+        pytest.param(SLACK + "events = ['entries']", "is 'entries' (did you mean 'entry'?)", id="no kind of alert"),
+        pytest.param(SLACK + "allow = ['intranet']", "write an address or a network", id="a name for a network"),
+        pytest.param(SLACK + SLACK, "2 [[alerts]] are called 'slack'", id="two channels of one name"),
+        pytest.param(SLACK.replace("URL", "http://x"), "alerts.1.url_env", id="a URL instead of its variable"),
+        pytest.param("[alerts]\nkind = 'slack'", "written [[alerts]]", id="one bracket for a channel"),
+        pytest.param("[alerting]\nmax_age = 3", "alerting.max_age: unknown key", id="an unknown key of alerting"),
+        pytest.param(SILENCE.replace("Z", ""), "needs an offset", id="a silence in local time"),
+        pytest.param(SILENCE.replace("T23", "T21"), "ends_at must be later", id="a silence that ends first"),
+        pytest.param("[report]\nurl = 'file:///x'", "report.url", id="a report at no address"),
         pytest.param("", "names no [[sources]]", id="no source"),
     ],
 )
