@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from pipelines.curve_window import window_findings
+from pipelines.errors import BlockedDayError
 from pipelines.expectations import (
     BLOCK,
     Finding,
@@ -120,6 +121,11 @@ def judge_curves(writer: Writer, day_index: int) -> tuple[Finding, ...]:
         findings += judge(profile, expected_of_curves())
     _keep(writer, day_index, CURVES, findings)
     return tuple(findings)
+
+
+def keep_without_curves(writer: Writer, day_index: int, why: BlockedDayError) -> None:
+    """Keep that a day stops for want of curves."""
+    _keep(writer, day_index, CURVES, [Finding("curves rest on marts that keep their contract", BLOCK, False, str(why))])
 
 
 def _require_kept(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

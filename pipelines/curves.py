@@ -20,7 +20,7 @@ from pipelines import reason_codes
 from pipelines.contracts import is_broken, refresh_marts
 from pipelines.curve_shapes import NO_SHAPE, CurveShape, shape_of
 from pipelines.curve_window import CurveWindow, busy_rows, open_window
-from pipelines.errors import ValleywatchError
+from pipelines.errors import BlockedDayError
 from pipelines.faults import reach
 from pipelines.settings import PolicySettings
 from pipelines.times import HOURS_PER_DAY, day_text
@@ -50,22 +50,26 @@ class Candidate:
         return not self.reasons
 
 
-def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
-    """Replace the day's curves and candidates; return the number of curves.
+def fit_day(writer: Writer, day_index: int, policy: PolicySettings, *, runs_on: bool = False) -> int:
+    """Replace the day's curves and candidates; return the number of curves that were fitted.
 
     The marts of the whole window are brought up to date first: days that are done at one time, or not in their order,
-    give the curves that they give one after the other.
+    give the curves that they give one after the other. runs_on: the day is not over. One more hour moves a curve of
+    days little and costs as much as all of them: those that are trusted stay, until the day is over.
     """
     first_day = day_index - policy.window_days + 1
     _refresh_window(writer, first_day, day_index)
-    writer.open_days(first_day, day_index)
     curves: list[dict[str, Any]] = []
     candidates: list[dict[str, Any]] = []
     families: list[dict[str, Any]] = []
     lengths: list[dict[str, Any]] = []
     draws: list[pl.DataFrame] = []
     hours = {"first_hour": first_day * HOURS_PER_DAY, "last_hour": (day_index + 1) * HOURS_PER_DAY - 1}
-    for traffic in writer.rows("curve/deployments", **hours):
+    kept = _kept(writer, day_index) if runs_on else set()
+    to_fit = [row for row in writer.rows("curve/deployments", **hours) if row["deployment"] not in kept]
+    if to_fit:
+        writer.open_days(first_day, day_index)
+    for traffic in to_fit:
         deployment = traffic["deployment"]
         seed = _seed(deployment, day_index)
         window = open_window(writer, traffic, **hours, seed=seed)
@@ -83,11 +87,8 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
         if chosen.fit.draws is not None:
             draws.append(_draw_rows(deployment, day_index, chosen.fit))
     with writer.transaction():
-        writer.run("curve/clear_curve", day_index=day_index)
-        writer.run("curve/clear_candidates", day_index=day_index)
-        writer.run("curve/clear_draws", day_index=day_index)
-        writer.run("curve/clear_families", day_index=day_index)
-        writer.run("curve/clear_lengths", day_index=day_index)
+        for what in ("candidates", "draws", "families", "lengths", "curve"):
+            writer.run(f"curve/clear_{what}", day_index=day_index, keeps_trusted=bool(kept))
         reach("curves_cleared")
         writer.insert_rows("mart.throughput_curve", curves)
         writer.insert_rows("mart.curve_candidates", candidates)
@@ -96,8 +97,25 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
         if draws:
             writer.insert_frame("mart.curve_draws", pl.concat(draws))
         writer.run("ops/clean_day", day_index=day_index)
+        writer.run("ops/forget_to_close", first_day=day_index, last_day=day_index)
+        writer.insert_rows("ops.days_to_close", [{"day_index": day_index}] if runs_on else [])
         writer.insert_rows("ops.dirty_hours", [{"mart": VERDICTS, "hour_index": day_index * HOURS_PER_DAY}])
     return len(curves)
+
+
+def reopen_days(writer: Writer, today: int) -> None:
+    """Mark the days that are over and have curves from while they ran: they are fitted again, on all of the day."""
+    with writer.transaction():
+        over = [row["day_index"] for row in writer.rows("ops/days_over", today=today)]
+        writer.insert_rows("ops.dirty_days", [{"day_index": day_index} for day_index in over])
+        writer.run("ops/forget_to_close", first_day=min(over, default=today), last_day=today - 1)
+
+
+def _kept(writer: Writer, day_index: int) -> set[str]:
+    """Return whose curve of a day that runs on stays; nobody's where earlier requests or the policy changed."""
+    if writer.rows("ops/earlier_changes", day_index=day_index):
+        return set()
+    return {row["deployment"] for row in writer.rows("curve/trusted_of_day", day_index=day_index)}
 
 
 def _candidates(writer: Writer, window: CurveWindow, seed: int, policy: PolicySettings) -> list[Candidate]:
@@ -140,7 +158,7 @@ def _choose(candidates: list[Candidate]) -> Candidate:
 def _refresh_window(writer: Writer, first_day: int, last_day: int) -> None:
     for row in writer.rows("ops/stale_days", first_day=first_day, last_day=last_day):
         if is_broken(refresh_marts(writer, row["day_index"]).findings):
-            raise ValleywatchError(
+            raise BlockedDayError(
                 f"no curve of {day_text(last_day)} can be fitted: it rests on the hourly marts of "
                 f"{day_text(row['day_index'])}, which break their contract; see the view check_findings"
             )

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from pipelines.cadence import ScheduleSettings
 from pipelines.costs import Costs, CostSettings, costs_of
 from pipelines.delivery.settings import AlertingSettings, ChannelSettings, SilenceSettings, require_names
 from pipelines.errors import UsageError
@@ -161,6 +162,7 @@ class Settings(Section):
     costs: tuple[CostSettings, ...] = ()
     objectives: tuple[ObjectiveSettings, ...] = ()
     policy: PolicySettings = PolicySettings()
+    schedule: ScheduleSettings = ScheduleSettings()
     report: ReportSettings = ReportSettings()
     alerting: AlertingSettings = AlertingSettings()
     alerts: tuple[ChannelSettings, ...] = ()
