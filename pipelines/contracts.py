@@ -32,6 +32,8 @@ from pipelines.warehouse import Reader, Writer
 REQUESTS = "requests"
 MARTS = "hourly marts"
 CURVES = "throughput curves"
+CONTRACTS = (REQUESTS, MARTS, CURVES)
+"""In the order a day meets them."""
 
 
 def warnings(reader: Reader) -> tuple[str, ...]:
@@ -47,11 +49,12 @@ def _others(n_days: int) -> str:
     return f" and {n_days - 1} other days" if n_days > 1 else ""
 
 
-def breaches(writer: Writer, day_index: int) -> list[str]:
-    """Say what stopped a day, one sentence a breach."""
+def breaches(writer: Writer, day_index: int, contracts: Sequence[str] = CONTRACTS) -> list[str]:
+    """Say what stopped a day, one sentence a breach of one of the contracts."""
     return [
         f"the contract of the {row['contract']} is broken: {row['expectation']} ({row['detail']})"
         for row in writer.rows("ops/breaches", day_index=day_index)
+        if row["contract"] in contracts
     ]
 
 

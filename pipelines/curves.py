@@ -87,8 +87,12 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings, *, runs_on: 
         if chosen.fit.draws is not None:
             draws.append(_draw_rows(deployment, day_index, chosen.fit))
     with writer.transaction():
-        for what in ("candidates", "draws", "families", "lengths", "curve"):
-            writer.run(f"curve/clear_{what}", day_index=day_index, keeps_trusted=bool(kept))
+        cleared = {"day_index": day_index, "keeps_trusted": bool(kept)}
+        writer.run("curve/clear_candidates", **cleared)
+        writer.run("curve/clear_draws", **cleared)
+        writer.run("curve/clear_families", **cleared)
+        writer.run("curve/clear_lengths", **cleared)
+        writer.run("curve/clear_curve", **cleared)
         reach("curves_cleared")
         writer.insert_rows("mart.throughput_curve", curves)
         writer.insert_rows("mart.curve_candidates", candidates)

@@ -26,8 +26,8 @@ from pipelines.stopping import heed
 from pipelines.times import FIRST_DAY, day_text, to_day, to_day_index
 from pipelines.warehouse import Warehouse
 
-_QUIET = {"loggers": {"console": {"config": {"log_level": "WARNING"}}}}
-"""Our own progress lines say what a person at a terminal wants to know; Dagster's events are in its history."""
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+"""Our own lines say what a person at a terminal wants to know, errors too; Dagster's events are in its history."""
 
 
 @dataclass(frozen=True, slots=True)

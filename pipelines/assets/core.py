@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from pipelines.assets.graph import IN_ONE_RUN, WRITER_POOL, asset_spec
+from pipelines.assets.graph import IN_ONE_RUN, asset_spec
 from pipelines.assets.step import step
 from pipelines.checks import REQUESTS_CONTRACT, check_result
 from pipelines.contracts import judge_requests
@@ -23,7 +23,7 @@ _REQUESTS = asset_spec(
 )
 
 
-@dg.multi_asset(specs=[_REQUESTS], check_specs=[REQUESTS_CONTRACT], pool=WRITER_POOL, backfill_policy=IN_ONE_RUN)
+@dg.multi_asset(specs=[_REQUESTS], check_specs=[REQUESTS_CONTRACT], backfill_policy=IN_ONE_RUN)
 def read_sources(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[dg.MaterializeResult[None]]:
     """Load what is new, whichever days it is of; judge the requests of the days asked for."""
     with step(context, workplace) as at:

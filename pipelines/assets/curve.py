@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from pipelines.assets.graph import IN_ONE_RUN, WRITER_POOL, asset_spec
+from pipelines.assets.graph import IN_ONE_RUN, asset_spec
 from pipelines.assets.shown import curves_shown
 from pipelines.assets.step import step
 from pipelines.checks import CURVES_CONTRACT, check_result
-from pipelines.contracts import judge_curves, keep_without_curves
+from pipelines.contracts import MARTS, REQUESTS, judge_curves, keep_without_curves
 from pipelines.curves import fit_day
 from pipelines.errors import BlockedDayError
 from pipelines.resources import Workplace
@@ -23,12 +23,12 @@ _CURVE = asset_spec(
 )
 
 
-@dg.multi_asset(specs=[_CURVE], check_specs=[CURVES_CONTRACT], pool=WRITER_POOL, backfill_policy=IN_ONE_RUN)
+@dg.multi_asset(specs=[_CURVE], check_specs=[CURVES_CONTRACT], backfill_policy=IN_ONE_RUN)
 def fit_curves(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[dg.MaterializeResult[None]]:
     """Fit the days' curves; those of a day that runs on are kept where the cadence is hourly."""
     findings = {}
     with step(context, workplace) as at:
-        for day in at.sound_days():
+        for day in at.sound_days((REQUESTS, MARTS)):
             runs_on = at.settings.schedule.keeps_curves(day, workplace.now())
             try:
                 n_fitted = fit_day(at.writer, day, at.settings.policy, runs_on=runs_on)

@@ -13,8 +13,6 @@ from pipelines.partitions import DAILY_UTC
 
 OWNER = "team:inference-economics"
 """Whoever answers for the numbers; shown with each asset."""
-WRITER_POOL = "duckdb_write"
-"""Runs wait here for their turn; that there is one writer is the lock of the warehouse, not this."""
 IN_ONE_RUN = dg.BackfillPolicy.single_run()
 """A range of days is one run: its sources are read once and its results published once."""
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from pipelines.assets.graph import IN_ONE_RUN, WRITER_POOL, asset_spec
+from pipelines.assets.graph import IN_ONE_RUN, asset_spec
 from pipelines.assets.shown import traffic_shown
 from pipelines.assets.step import step
 from pipelines.checks import MARTS_CONTRACT, check_result
-from pipelines.contracts import refresh_marts
+from pipelines.contracts import REQUESTS, refresh_marts
 from pipelines.lake import MARTS_BY_HOUR
 from pipelines.resources import Workplace
 
@@ -37,14 +37,13 @@ _HIT_RATE, _HISTOGRAM, _BUSY = (
 @dg.multi_asset(
     specs=[_HIT_RATE, _HISTOGRAM, _BUSY],
     check_specs=[MARTS_CONTRACT],
-    pool=WRITER_POOL,
     backfill_policy=IN_ONE_RUN,
 )
 def hourly_marts(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[dg.MaterializeResult[None]]:
     """Replace the days' dirty hours; the marts change in one commit once they keep their contract, hence one step."""
     findings = {}
     with step(context, workplace) as at:
-        for day in at.sound_days():
+        for day in at.sound_days((REQUESTS,)):
             refreshed = refresh_marts(at.writer, day)
             findings[day] = refreshed.findings
             for mart, n_hours in refreshed.n_hours.items():

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from pipelines.assets.graph import IN_ONE_RUN, WRITER_POOL, asset_spec
+from pipelines.assets.graph import IN_ONE_RUN, asset_spec
 from pipelines.assets.step import ExpectedFailure, blocked_days, left_out_text, step, told
 from pipelines.errors import ValleywatchError
 from pipelines.heartbeat import beat
@@ -30,7 +30,7 @@ _REPORT = asset_spec(
 )
 
 
-@dg.multi_asset(specs=[_SNAPSHOT], pool=WRITER_POOL, backfill_policy=IN_ONE_RUN)
+@dg.multi_asset(specs=[_SNAPSHOT], backfill_policy=IN_ONE_RUN)
 def publish_snapshot(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[dg.MaterializeResult[None]]:
     """Publish all marts as they are now."""
     with step(context, workplace) as at:
@@ -38,7 +38,7 @@ def publish_snapshot(context: dg.AssetExecutionContext, workplace: Workplace) ->
     yield dg.MaterializeResult(metadata={"path": dg.MetadataValue.path(str(path)), "bytes": path.stat().st_size})
 
 
-@dg.multi_asset(specs=[_REPORT], pool=WRITER_POOL, backfill_policy=IN_ONE_RUN)
+@dg.multi_asset(specs=[_REPORT], backfill_policy=IN_ONE_RUN)
 def write_report(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[dg.MaterializeResult[None]]:
     """Write the report of the newest snapshot; the run's last step, which names the days that it left out."""
     now = workplace.now()

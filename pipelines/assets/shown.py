@@ -88,18 +88,24 @@ def verdicts_shown(writer: Writer, day_index: int) -> dict[str, Any]:
 def money_shown(writer: Writer, day_index: int) -> dict[str, Any]:
     """Show a day's profit and loss, each currency on its own."""
     rows = writer.rows("shown/money_of_day", **_hours(day_index))
+    of = {currency: list(hours) for currency, hours in groupby(rows, key=itemgetter("currency"))}
     return _table(
         "by_currency",
-        ("currency", "revenue", "margin", "hits earned", "hours without a price", "hours without a margin"),
-        (
-            (
-                display.shown(row["currency"]),
-                *(display.money(row[name], row["currency"]) for name in ("gross_revenue", "margin", "cache_value")),
-                display.count(row["n_unpriced"]),
-                display.count(row["n_without_margin"]),
-            )
-            for row in rows
-        ),
+        ("currency", "revenue", "margin", "hits earned", "hours", "without a price", "without a margin"),
+        ((display.shown(currency), *_money(currency, hours)) for currency, hours in of.items()),
+    )
+
+
+def _money(currency: str | None, hours: list[dict[str, Any]]) -> tuple[str, ...]:
+    known = {
+        name: [hour[name] for hour in hours if hour[name] is not None]
+        for name in ("gross_revenue", "margin", "cache_value")
+    }
+    lacking = (len(hours) - len(known[name]) for name in ("gross_revenue", "margin"))
+    sums = (fsum(values) if values else None for values in known.values())
+    return (
+        *(display.money(amount, currency) for amount in sums),
+        *(display.count(n_hours) for n_hours in (len(hours), *lacking)),
     )
 
 

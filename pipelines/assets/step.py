@@ -9,7 +9,7 @@ and published. A day that stands alone stops where it breaks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -18,7 +18,7 @@ from typing import Any
 
 import dagster as dg
 
-from pipelines.contracts import breaches
+from pipelines.contracts import CONTRACTS, breaches
 from pipelines.errors import ValleywatchError
 from pipelines.resources import Workplace
 from pipelines.settings import Settings
@@ -55,9 +55,9 @@ class Step:
         """The configuration."""
         return self.workplace.settings()
 
-    def sound_days(self) -> Iterator[int]:
-        """Give the days that broke no contract so far; raise ExpectedFailure where none is left."""
-        left_out = blocked_days(self.writer, self.days)
+    def sound_days(self, contracts: Sequence[str]) -> Iterator[int]:
+        """Give the days that broke none of the contracts of the steps before; raise ValleywatchError where all did."""
+        left_out = blocked_days(self.writer, self.days, contracts)
         if len(left_out) == len(self.days):
             raise ValleywatchError(left_out_text(left_out))
         for day_index in self.days:
@@ -99,9 +99,9 @@ def told(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[No
         raise dg.RetryRequested(max_retries=workplace.n_retries, seconds_to_wait=delay_s) from None
 
 
-def blocked_days(writer: Writer, days: tuple[int, ...]) -> dict[int, str]:
-    """Return the days that broke a contract, and how."""
-    told_of = {day_index: "; ".join(breaches(writer, day_index)) for day_index in days}
+def blocked_days(writer: Writer, days: Sequence[int], contracts: Sequence[str] = CONTRACTS) -> dict[int, str]:
+    """Return the days that broke one of the contracts, and how."""
+    told_of = {day_index: "; ".join(breaches(writer, day_index, contracts)) for day_index in days}
     return {day_index: text for day_index, text in told_of.items() if text}
 
 

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import dagster as dg
 
 from pipelines.alerts.record import judge_day
-from pipelines.assets.graph import IN_ONE_RUN, WRITER_POOL, asset_spec
+from pipelines.assets.graph import IN_ONE_RUN, asset_spec
 from pipelines.assets.shown import money_shown, verdicts_shown
 from pipelines.assets.step import step
+from pipelines.contracts import CONTRACTS
 from pipelines.resources import Workplace
 
 _STATUS = asset_spec(
@@ -36,11 +37,11 @@ _EPISODES = asset_spec(
 )
 
 
-@dg.multi_asset(specs=[_STATUS, _PROFIT, _EPISODES], pool=WRITER_POOL, backfill_policy=IN_ONE_RUN)
+@dg.multi_asset(specs=[_STATUS, _PROFIT, _EPISODES], backfill_policy=IN_ONE_RUN)
 def verdicts(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[dg.MaterializeResult[None]]:
     """Judge the days; status, money, episodes and alerts change in one commit, hence one step."""
     with step(context, workplace) as at:
-        for day in at.sound_days():
+        for day in at.sound_days(CONTRACTS):
             counts = judge_day(at.writer, day, at.settings, workplace.now())
             at.show(day, {"hours": counts["hours"]} | verdicts_shown(at.writer, day), "valley_status")
             at.show(day, money_shown(at.writer, day), "profit_and_loss")
