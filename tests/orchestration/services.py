@@ -117,10 +117,11 @@ def services(place: Place, home: Path) -> Iterator[Services]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     commands = {
-        "daemon": ["dagster-daemon", "run", "-m", "pipelines.definitions"],
         "webserver": ["dagster-webserver", "-h", "127.0.0.1", "-p", str(port), "-m", "pipelines.definitions"],
+        "daemon": ["dagster-daemon", "run", "-m", "pipelines.definitions"],
     }
     processes: dict[str, subprocess.Popen[bytes]] = {}
+    at = Services(port, processes, home)
     try:
         for name, (program, *arguments) in commands.items():
             with (home / f"{name}.log").open("wb") as log:
@@ -132,7 +133,9 @@ def services(place: Place, home: Path) -> Iterator[Services]:
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
                 )
-        yield Services(port, processes, home)
+            # Both make the tables of an empty home, and Dagster 1.13 does not do that twice at one time.
+            at.wait("the web server", 240, lambda: at.ask("{version}"))
+        yield at
     finally:
         for process in processes.values():
             with suppress(ProcessLookupError):
