@@ -26,7 +26,7 @@ from pipelines.times import day_text, to_day_index
 from pipelines.warehouse import Writer
 
 DELAYS = dg.RetryPolicy(delay=15, backoff=dg.Backoff.EXPONENTIAL, jitter=dg.Jitter.PLUS_MINUS)
-"""About 15, 45, 105 and 225 s: each try waits for the lock by itself."""
+"""About 15, 45, 105 and 225 s, each more or less by up to 15: a try waits for the lock by itself."""
 TRANSIENT = 75
 """The exit code of errors after which the same call may work later."""
 MAX_NAMED = 10
@@ -94,7 +94,7 @@ def told(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[No
         tried = context.retry_number
         if error.exit_code != TRANSIENT or tried >= workplace.n_retries:
             raise ExpectedFailure(error) from None
-        delay_s = max(DELAYS.calculate_delay(tried + 1), 1.0)
+        delay_s = DELAYS.calculate_delay(tried + 1)
         context.log.warning(f"{error}; try {tried + 2} of {workplace.n_retries + 1} in {delay_s:.0f} s")
         raise dg.RetryRequested(max_retries=workplace.n_retries, seconds_to_wait=delay_s) from None
 
