@@ -264,6 +264,7 @@ def _known_keys(section: tuple[Any, ...]) -> list[str]:
         ("sources",): SourceSettings, ("prices",): PriceSettings, ("price_book",): PriceBookSettings,
         ("costs",): CostSettings, ("objectives",): ObjectiveSettings, ("report",): ReportSettings,
         ("alerting",): AlertingSettings, ("alerts",): ChannelSettings, ("silences",): SilenceSettings,
+        ("schedule",): ScheduleSettings,
     }  # fmt: skip
     model = models[tuple(part for part in section if isinstance(part, str))]
     return [name for name in model.model_fields if name != "folder"]
