@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import smtplib
 import socket
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
 
@@ -34,15 +34,15 @@ class Mail:
         """
         with connected(self.transport, self.endpoint, self.reach) as connection:
             try:
-                session = _Session(connection.socket, self.endpoint)
-                self._begin(session, connection)
-                refused = session.send_message(message, sender, recipients)
+                with closing(_Session(connection.socket, self.endpoint)) as session:
+                    self._begin(session, connection)
+                    refused = session.send_message(message, sender, recipients)
+                    with suppress(smtplib.SMTPException, OSError):  # It has the message, however it says goodbye.
+                        session.quit()
             except smtplib.SMTPException as error:
                 if connection.deadline.is_over:
                     raise TimeoutError from None
                 raise self._not_taken(error) from None
-            with suppress(smtplib.SMTPException, OSError):  # It has the message, however it says goodbye.
-                session.quit()
         return len(refused)
 
     def _begin(self, session: _Session, connection: Connection) -> None:
