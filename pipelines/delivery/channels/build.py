@@ -98,12 +98,11 @@ def _pagerduty(parts: _Parts) -> Channel:
 
 def _email(parts: _Parts) -> Channel:
     endpoint = mail_endpoint(parts.variables, "url_env", parts.settings.url_env)
-    mail = Mail(
-        endpoint,
-        Reach.of(parts.settings.allow),
-        parts.transport,
-        Redaction([endpoint.user, endpoint.password]),
-    )
+    user, password = endpoint.user, endpoint.password
+    secrets = [user, password]
+    if user is not None and password is not None:  # as AUTH PLAIN puts it, which servers quote
+        secrets.append(SecretStr(f"\0{user.get_secret_value()}\0{password.get_secret_value()}"))
+    mail = Mail(endpoint, Reach.of(parts.settings.allow), parts.transport, Redaction(secrets))
     sender, recipients = parts.settings.sender, parts.settings.recipients
     assert sender
     return EmailChannel(parts.settings.label, mail, sender, recipients)

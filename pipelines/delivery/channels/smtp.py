@@ -39,7 +39,7 @@ class Mail:
                     refused = session.send_message(message, sender, recipients)
                     with suppress(smtplib.SMTPException, OSError):  # It has the message, however it says goodbye.
                         session.quit()
-            except smtplib.SMTPException as error:
+            except (smtplib.SMTPException, ValueError) as error:  # ValueError: a challenge that is no base64
                 if connection.deadline.is_over:
                     raise TimeoutError from None
                 raise self._not_taken(error) from None
@@ -57,14 +57,14 @@ class Mail:
         if end.user is not None and end.password is not None:
             session.login(end.user.get_secret_value(), end.password.get_secret_value())
 
-    def _not_taken(self, error: smtplib.SMTPException) -> DeliveryError:
+    def _not_taken(self, error: smtplib.SMTPException | ValueError) -> DeliveryError:
         end = self.endpoint
         said: bytes | str
         if isinstance(error, smtplib.SMTPRecipientsRefused):
             replies = list(error.recipients.values())
             code, said = next((reply for reply in replies if _is_transient(reply[0])), replies[0])
             what = f"{end.host} refused all {len(replies)} recipients, one with {code}"
-        elif isinstance(error, smtplib.SMTPResponseException):
+        elif isinstance(error, smtplib.SMTPResponseException) and error.smtp_code > 0:
             code, said = error.smtp_code, error.smtp_error
             hint = (
                 f", correct the login in {end.variable}" if isinstance(error, smtplib.SMTPAuthenticationError) else ""
