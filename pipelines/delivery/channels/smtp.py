@@ -5,6 +5,7 @@ Belongs here: the session and what its replies mean. Does not belong here: the m
 
 from __future__ import annotations
 
+import binascii
 import smtplib
 import socket
 from contextlib import closing, suppress
@@ -39,7 +40,7 @@ class Mail:
                     refused = session.send_message(message, sender, recipients)
                     with suppress(smtplib.SMTPException, OSError):  # It has the message, however it says goodbye.
                         session.quit()
-            except (smtplib.SMTPException, ValueError) as error:  # ValueError: a challenge that is no base64
+            except (smtplib.SMTPException, binascii.Error) as error:  # the latter of a challenge that is no base64
                 if connection.deadline.is_over:
                     raise TimeoutError from None
                 raise self._not_taken(error) from None
@@ -57,7 +58,7 @@ class Mail:
         if end.user is not None and end.password is not None:
             session.login(end.user.get_secret_value(), end.password.get_secret_value())
 
-    def _not_taken(self, error: smtplib.SMTPException | ValueError) -> DeliveryError:
+    def _not_taken(self, error: smtplib.SMTPException | binascii.Error) -> DeliveryError:
         end = self.endpoint
         said: bytes | str
         if isinstance(error, smtplib.SMTPRecipientsRefused):
