@@ -69,6 +69,24 @@ def test_messages_are_as_documented(name: str, message: Any, request: pytest.Fix
 # Slack
 
 
+def rendered(message: dict[str, Any]) -> str:
+    """What a person sees of a message in Slack."""
+    parts = []
+    for block in message["blocks"]:
+        if block["type"] == "context":
+            parts.append("   ".join(re.sub(r"<.*\|(.*)>", r"[\1]", found["text"]) for found in texts(block)))
+        elif "fields" in block:
+            parts.append("\n".join(found["text"].replace("\n", ": ") for found in texts(block)))
+        else:
+            parts += [found["text"] for found in texts(block)]
+    return html.unescape("\n\n".join(parts)) + "\n"
+
+
+def test_slack_shows_what_is_documented(request: pytest.FixtureRequest) -> None:
+    shown = [rendered(slack_message(notices, n)) for notices, n in (([TRIGGER], 0), ([RESOLVED], 0), (many(3), 9))]
+    golden.require("slack.txt", "\n---\n\n".join(shown), request.config)
+
+
 def texts(value: Any) -> Iterator[dict[str, Any]]:
     """All text objects of a message."""
     if isinstance(value, dict):
