@@ -265,7 +265,7 @@ def slow(connection: Any, over: threading.Event) -> None:
 
 def endless(connection: Any, over: threading.Event) -> None:
     """Greet for ever, a line at a time."""
-    while not over.wait(0.001):
+    while not over.wait(0.002):
         connection.sendall(b"220-hello\r\n")
 
 
@@ -285,6 +285,28 @@ def test_a_session_ends_at_its_deadline(build: Build, behave: Any, scheme: str, 
         error = failure(channel)
         assert monotonic() - begun < DEADLINE_S + 1.5
     assert (error.reason, error.is_transient) == ("timeout", True)
+
+
+def test_a_reply_without_end_is_read_in_part(build: Build) -> None:
+    sent = 0
+
+    def behave(connection: Any, over: threading.Event) -> None:
+        nonlocal sent
+        while not over.is_set():
+            connection.sendall(b"220-hello\r\n" * 1000)
+            sent += 11_000
+
+    with raw_server(behave) as port:
+        error = failure(build("email", f"smtp://{LOOPBACK}:{port}"))
+    assert (error.reason, error.is_transient) == ("smtp", True)
+    assert sent < 16 * 1024 * 1024
+
+
+def test_a_message_has_seven_bits_and_short_lines() -> None:
+    notice = replace(TRIGGER, headline="é🔥" * 300, sentences=("é🔥" * 900,))
+    for line in email_message([notice], 0, None, NOW, SENDER, ["oncall@example.com"]).as_bytes().split(b"\r\n"):
+        assert line.isascii()
+        assert len(line) <= 998
 
 
 def test_what_is_no_mail_server_is_told(build: Build) -> None:
