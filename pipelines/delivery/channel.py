@@ -49,6 +49,9 @@ class Channel(Protocol):
     keeps_alive: bool
     """Whether open alerts must be sent again for as long as they are open."""
 
+    closes_by_key: bool
+    """Whether the end of a digest's one alert would end all that went under its key."""
+
     def send(self, notices: Sequence[Notice], *, n_more: int, digest_key: str | None, now: datetime) -> None:
         """Deliver one message of 1 to `notices_at_once` notices, or a digest.
 
