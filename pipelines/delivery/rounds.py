@@ -136,10 +136,12 @@ class _Out:
         reach("alert_sending")
         try:
             n_more = len(message.alerts) - len(shown)
-            self.channel.send(shown, n_more=n_more, digest_key=message.digest_key, now=now)
+            remark = self.channel.send(shown, n_more=n_more, digest_key=message.digest_key, now=now)
         except DeliveryError as error:
             return self._failed(message, error), not error.is_transient
         reach("alert_sent")
+        if remark is not None:
+            self.tell(f"alert channel {self.of.label}: {remark}")
         self.done.sent += len(message.alerts)
         return [_row(alert, "sent", message.digest_key, now, counted=1) for alert in message.alerts], True
 
