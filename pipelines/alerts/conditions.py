@@ -76,7 +76,7 @@ def _blocked(writer: Writer) -> list[Condition]:
             "data_blocked",
             None,
             row["day_index"],
-            row["day_index"] * HOURS_PER_DAY + HOURS_PER_DAY - 1,
+            row["day_index"] * HOURS_PER_DAY,
             f"the data of {day_text(row['day_index'])} broke its contract, and what was published before stays: "
             f"{inert(row['first_breach'])}{_more(row['n_breaches'] - 1)}; see the view check_findings",
         )
@@ -90,7 +90,7 @@ def _untrustworthy(writer: Writer) -> list[Condition]:
             "untrustworthy",
             row["deployment"],
             row["first_day_index"],
-            row["first_day_index"] * HOURS_PER_DAY + HOURS_PER_DAY - 1,
+            row["first_day_index"] * HOURS_PER_DAY,
             f"{inert(row['deployment'])} is held in the valley, but since {day_text(row['first_day_index'])} its "
             f"throughput curve cannot be trusted, {words.because(reason_codes.listed(row['reasons']))}",
         )
