@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,19 +51,22 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 def build(authority: Authority) -> Build:
     """Build one channel: settings as keywords, `value` what its variable holds, `allow` loopback unless told."""
 
-    def make(kind: str, value: str, *, deadline_s: float = 5.0, environment: Any = (), **settings: Any) -> Channel:
+    def make(
+        kind: str, value: str, *, deadline_s: float = 5.0, environment: Any = (), resolve: Any = None, **settings: Any
+    ) -> Channel:
         names = {"url_env": "ALERT_URL"} if kind != "pagerduty" or value else {}
         more = {
-            "email": {"sender": "valleywatch@example.com", "recipients": ["oncall@example.com"]},
+            "email": {"sender": "valleywatch@example.com", "recipients": ("oncall@example.com",)},
             "pagerduty": {"key_env": "ROUTING_KEY"},
         }.get(kind, {})
-        entry = ChannelSettings.model_validate({"kind": kind, "allow": [LOOPBACK], **names, **more, **settings})
+        entry = ChannelSettings.model_validate({"kind": kind, "allow": (LOOPBACK,), **names, **more, **settings})
         values = {
             "ALERT_URL": value,
             "ROUTING_KEY": CANARY,
             "SSL_CERT_FILE": str(authority.bundle),
             **dict(environment),
         }
-        return build_channels([entry], values, deadline_s=deadline_s)[0]
+        [channel] = build_channels([entry], values, deadline_s=deadline_s, resolve=resolve or socket.getaddrinfo)
+        return channel
 
     return make

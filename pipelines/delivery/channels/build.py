@@ -5,6 +5,7 @@ Belongs here: which class a kind is, and what it is given. Does not belong here:
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from pydantic import SecretStr
 from pipelines.delivery.channel import Channel
 from pipelines.delivery.channels.addresses import Reach
 from pipelines.delivery.channels.alertmanager import API_PATH, AlertmanagerChannel
-from pipelines.delivery.channels.connection import DEADLINE_S, Transport, tls_context
+from pipelines.delivery.channels.connection import DEADLINE_S, Resolve, Transport, tls_context
 from pipelines.delivery.channels.email import EmailChannel
 from pipelines.delivery.channels.endpoint import Endpoint, mail_endpoint, web_endpoint
 from pipelines.delivery.channels.pagerduty import EVENTS_URL, PagerDutyChannel
@@ -27,16 +28,20 @@ from pipelines.delivery.settings import ChannelSettings
 
 
 def build_channels(
-    settings: Sequence[ChannelSettings], environment: Mapping[str, str], *, deadline_s: float = DEADLINE_S
+    settings: Sequence[ChannelSettings],
+    environment: Mapping[str, str],
+    *,
+    deadline_s: float = DEADLINE_S,
+    resolve: Resolve = socket.getaddrinfo,
 ) -> list[Channel]:
     """Return the channels in the order of their settings. Nothing is connected to.
 
-    deadline_s: of each attempt to send, in total. Raises UsageError naming the entry and the variable that is unset,
-    empty or unusable, never its value.
+    deadline_s: of each attempt to send, in total; resolve: what is asked for the addresses of a host. Raises
+    UsageError naming the entry and the variable that is unset, empty or unusable, never its value.
     """
     if not settings:
         return []
-    transport = Transport(tls_context(environment), deadline_s)
+    transport = Transport(tls_context(environment), deadline_s, resolve)
     return [_OF_KIND[entry.kind](_Parts(entry, Variables(entry.label, environment), transport)) for entry in settings]
 
 
@@ -93,12 +98,11 @@ def _pagerduty(parts: _Parts) -> Channel:
 
 def _email(parts: _Parts) -> Channel:
     endpoint = mail_endpoint(parts.variables, "url_env", parts.settings.url_env)
-    mail = Mail(
-        endpoint,
-        Reach.of(parts.settings.allow),
-        parts.transport,
-        Redaction([endpoint.user, endpoint.password]),
-    )
+    user, password = endpoint.user, endpoint.password
+    secrets = [user, password]
+    if user is not None and password is not None:  # as AUTH PLAIN puts it, which servers quote
+        secrets.append(SecretStr(f"\0{user.get_secret_value()}\0{password.get_secret_value()}"))
+    mail = Mail(endpoint, Reach.of(parts.settings.allow), parts.transport, Redaction(secrets))
     sender, recipients = parts.settings.sender, parts.settings.recipients
     assert sender
     return EmailChannel(parts.settings.label, mail, sender, recipients)

@@ -13,7 +13,7 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
@@ -48,8 +48,8 @@ class Transport:
     """How connections are made; the same for all channels."""
 
     tls: ssl.SSLContext
-    deadline_s: float = DEADLINE_S
-    resolve: Resolve = field(default=socket.getaddrinfo)
+    deadline_s: float
+    resolve: Resolve
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from pipelines.delivery.channels.variables import Variables
 WEB_PORTS: Mapping[str, int] = {"https": 443, "http": 80}
 MAIL_PORTS: Mapping[str, int] = {"smtps": 465, "smtp": 587}
 _NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
+_PLACE = re.compile(r"(?:[^@]*@)?(?:\[[0-9a-fA-F:.]+\]|[^\[\]:@%]+)(?::[0-9]+)?")
+"""Login, host and port, with nothing between or after them that a reader could drop."""
 _LOOKS_NUMERIC = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
 """The last part of the host is a number, so that some resolvers take the whole for an address."""
 
@@ -72,12 +74,12 @@ def _endpoint(
     except ValueError:
         parts, port, host = urlsplit(""), None, ""
     must(parts.scheme in ports, "is no URL of a kind this channel has", f"it must begin with {schemes}")
-    must(port != 0 and not parts.netloc.endswith(":"), "has no usable port", "write a port of 1 to 65535 or none")
     if not takes_login:
         must("@" not in parts.netloc, "has a user before its host", "remove all up to the @")
+    must(port != 0 and not parts.netloc.endswith(":"), "has no usable port", "write a port of 1 to 65535 or none")
     host, is_address = _host(host)
     must(
-        host and (is_address or not _LOOKS_NUMERIC.fullmatch(host)),
+        _PLACE.fullmatch(parts.netloc) and host and (is_address or not _LOOKS_NUMERIC.fullmatch(host)),
         "names no usable host",
         "write a name in ASCII, an address such as 203.0.113.7 or one such as [2001:db8::7]",
     )

@@ -45,8 +45,8 @@ class Post:
             client.sock = connection.socket
             try:
                 client.request("POST", end.target.get_secret_value(), body, _OWN_HEADERS | dict(headers or {}))
-                answer = client.getresponse()
-                said = b"" if is_taken(answer.status) else answer.read(_LONGEST_BODY)
+                with client.getresponse() as answer:
+                    said = b"" if is_taken(answer.status) else answer.read(_LONGEST_BODY)
             except http.client.RemoteDisconnected:
                 raise
             except (http.client.HTTPException, ValueError) as error:

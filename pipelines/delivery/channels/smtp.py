@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import smtplib
 import socket
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
 
@@ -34,15 +34,15 @@ class Mail:
         """
         with connected(self.transport, self.endpoint, self.reach) as connection:
             try:
-                session = _Session(connection.socket, self.endpoint)
-                self._begin(session, connection)
-                refused = session.send_message(message, sender, recipients)
-            except smtplib.SMTPException as error:
+                with closing(_Session(connection.socket, self.endpoint)) as session:
+                    self._begin(session, connection)
+                    refused = session.send_message(message, sender, recipients)
+                    with suppress(smtplib.SMTPException, OSError):  # It has the message, however it says goodbye.
+                        session.quit()
+            except (smtplib.SMTPException, ValueError) as error:  # ValueError: a challenge that is no base64
                 if connection.deadline.is_over:
                     raise TimeoutError from None
                 raise self._not_taken(error) from None
-            with suppress(smtplib.SMTPException, OSError):  # It has the message, however it says goodbye.
-                session.quit()
         return len(refused)
 
     def _begin(self, session: _Session, connection: Connection) -> None:
@@ -57,14 +57,14 @@ class Mail:
         if end.user is not None and end.password is not None:
             session.login(end.user.get_secret_value(), end.password.get_secret_value())
 
-    def _not_taken(self, error: smtplib.SMTPException) -> DeliveryError:
+    def _not_taken(self, error: smtplib.SMTPException | ValueError) -> DeliveryError:
         end = self.endpoint
         said: bytes | str
         if isinstance(error, smtplib.SMTPRecipientsRefused):
             replies = list(error.recipients.values())
             code, said = next((reply for reply in replies if _is_transient(reply[0])), replies[0])
             what = f"{end.host} refused all {len(replies)} recipients, one with {code}"
-        elif isinstance(error, smtplib.SMTPResponseException):
+        elif isinstance(error, smtplib.SMTPResponseException) and error.smtp_code > 0:
             code, said = error.smtp_code, error.smtp_error
             hint = (
                 f", correct the login in {end.variable}" if isinstance(error, smtplib.SMTPAuthenticationError) else ""
