@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import duckdb
 import pytest
 
 from pipelines.alerts.outbox import alert_row, record
@@ -162,6 +163,7 @@ def yesterday(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_a_run_tells_of_the_valley_its_end_and_of_what_stopped_it(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    day = f"{NOW - timedelta(days=1):%Y-%m-%d}"
     place.configure(SOURCE + PRICE + WEBHOOK)
     place.write("a.jsonl", yesterday(busy_hours(n_hours=8, per_hour=60, law_of_a_valley=True)))
     with receiver() as found:
@@ -172,8 +174,13 @@ def test_a_run_tells_of_the_valley_its_end_and_of_what_stopped_it(
         assert alert["figures"]["index_low"] < alert["figures"]["revenue_index"] < alert["figures"]["index_high"] < 1
         assert place.valleywatch("run") == 0
         assert len(found.seen) == 1
+        with duckdb.connect(str(place.warehouse.folder / "warehouse.duckdb")) as connection:
+            connection.execute("update ops.ingest_files set duplicates = duplicates + 1")
+        assert place.valleywatch("run", "--day", day) == 1
+        assert told_by(found)[1:] == [("data_blocked", None)]
+        with duckdb.connect(str(place.warehouse.folder / "warehouse.duckdb")) as connection:
+            connection.execute("update ops.ingest_files set duplicates = duplicates - 1")
         place.configure(SOURCE + PRICE.replace("0.1", "0.9") + WEBHOOK)
-        day = f"{NOW - timedelta(days=1):%Y-%m-%d}"
         assert place.valleywatch("run", "--day", day, "--reprice") == 0
-        assert told_by(found) == [("entry", "pool"), ("retracted", "pool")]
-    assert place.rows("select count(*) as n from alert_deliveries where status = 'sent'") == [{"n": 2}]
+        assert sorted(told_by(found)[2:]) == [("retracted", "pool"), ("unblocked", None)]
+    assert place.rows("select count(*) as n from alert_deliveries where status = 'sent'") == [{"n": 4}]

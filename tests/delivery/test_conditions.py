@@ -11,7 +11,6 @@ import duckdb
 import pytest
 
 from pipelines.alerts.conditions import write_conditions
-from pipelines.contracts import judge_requests
 from pipelines.settings import load_settings
 from pipelines.times import to_day_index
 from tests.delivery.desk import ONE_CHANNEL, Desk
@@ -76,24 +75,22 @@ def tamper(place: Place, statement: str) -> None:
         connection.execute(statement)
 
 
-def judge(place: Place) -> None:
-    with place.warehouse.writer() as writer:
-        judge_requests(writer, to_day_index(date(2026, 11, 28)), load_settings(place.config).policy)
+BREACH = (
+    "insert into ops.findings values ({day}, 'requests', 'a request counts once', 'block', false, 'n_repeated = 7')"
+)
 
 
 def test_a_day_that_is_stopped_is_told_with_its_breach_and_so_is_its_release(desk: Desk) -> None:
     place, channel = desk.place, Recorder()
     place.write("a.jsonl", [request(1)])
     place.ingest()
-    tamper(place, "update ops.ingest_files set duplicates = 1")
-    judge(place)
+    tamper(place, BREACH.format(day=to_day_index(date(2026, 11, 28))))
     desk.round(channel)
     desk.round(channel)
     assert channel.told == [("data_blocked", None)]
     assert told(channel)[0].startswith("the data of 2026-11-28 broke its contract, and what was published before stays")
-    assert "a file's lines are loaded, duplicates, quarantined or blank" in told(channel)[0]
-    tamper(place, "update ops.ingest_files set duplicates = 0")
-    judge(place)
+    assert "a request counts once (n_repeated = 7); see the view check_findings" in told(channel)[0]
+    tamper(place, "delete from ops.findings")
     desk.round(channel)
     assert channel.told == [("data_blocked", None), ("unblocked", None)]
 
