@@ -28,7 +28,7 @@ class Authority:
 
     bundle: Path
     server: ssl.SSLContext
-    """Of `localhost` and 127.0.0.1."""
+    """Of `hooks.example.com` and 127.0.0.1."""
     other: ssl.SSLContext
     """Of another name."""
 
@@ -40,7 +40,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     bundle = tmp_path_factory.mktemp("authority") / "bundle.pem"
     found.cert_pem.write_to_path(str(bundle))
     contexts = []
-    for names in (("localhost", LOOPBACK), ("other.example",)):
+    for names in (("hooks.example.com", LOOPBACK), ("other.example",)):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         found.issue_cert(*names).configure_cert(context)
         contexts.append(context)

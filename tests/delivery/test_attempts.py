@@ -181,11 +181,11 @@ def test_tls_is_verified(build: Build, authority: Authority) -> None:
     with receiver(tls=authority.server) as server:
         url = f"https://{LOOPBACK}:{server.port}/"
         build("webhook", url).send([TRIGGER], n_more=0, digest_key=None, now=NOW)
-        named = build("webhook", f"https://localhost:{server.port}/", resolve=Names([LOOPBACK]))
+        named = build("webhook", f"https://hooks.example.com:{server.port}/", resolve=Names([LOOPBACK]))
         named.send([TRIGGER], n_more=0, digest_key=None, now=NOW)
         assert [request.headers["host"] for request in server.seen] == [
             f"{LOOPBACK}:{server.port}",
-            f"localhost:{server.port}",
+            f"hooks.example.com:{server.port}",
         ]
         server.seen.clear()
         stranger = failure(build("webhook", url, environment={"SSL_CERT_FILE": ""}))

@@ -21,6 +21,7 @@ from pipelines.delivery.notice import Notice
 from pipelines.display import as_utc
 
 _SUBJECT_LIMIT = 200
+_POLICY = SMTP.clone(cte_type="7bit")  # not every server takes 8 bits
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def email_message(
     """Return the message. The same alert has the same Message-ID whenever it is sent."""
     domain = sender.rpartition("@")[2]
     is_digest = digest_key is not None or len(notices) > 1 or n_more > 0
-    message = EmailMessage(policy=SMTP)
+    message = EmailMessage(policy=_POLICY)
     message["From"] = f"valleywatch <{sender}>"
     message["To"] = ", ".join(recipients)
     message["Date"] = format_datetime(as_utc(now))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from pipelines.alerts.kinds import OPENED_BY, Action
 from pipelines.delivery.notice import Figures, Notice
@@ -77,15 +77,16 @@ def figures(of: Figures | None) -> tuple[tuple[str, str], ...]:
 
 
 def report_link(notice: Notice) -> str | None:
-    """Return the report's URL as one that no medium can read otherwise; None where there is none on the web."""
+    """Return the report's URL as one that no medium can read otherwise; None where there is none on the web.
+
+    What is no character of a URL is percent-encoded: Alertmanager would refuse all the alerts of the message for it.
+    """
     url = notice.report_url
-    if url is None or not re.match(r"https?://[^/]", url, re.IGNORECASE):
+    place = None if url is None else re.match(r"(https?://[A-Za-z0-9._-]+(?::[0-9]{1,5})?)(?![^/?#])", url)
+    if url is None or place is None:
         return None
-    try:
-        host = urlsplit(url).hostname
-    except ValueError:
-        return None
-    return quote(url.encode("utf-8", "replace"), safe="/:?#[]@!$&()*+,;=%-._~") if host else None
+    rest = re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", url[place.end() :])
+    return place[1] + quote(rest.encode("utf-8", "replace"), safe="/:?#@!$&()*+,;=%-._~")
 
 
 def n_more_words(n_more: int) -> str:

@@ -36,7 +36,11 @@ class PagerDutyChannel:
 
     def send(self, notices: Sequence[Notice], *, n_more: int, digest_key: str | None, now: datetime) -> None:
         """Deliver one message; see Channel. A digest opens or closes one alert, under `digest_key`."""
-        event = alert_event(notices[0]) if digest_key is None else digest_event(notices, n_more, digest_key, now)
+        if digest_key is None:
+            (notice,) = notices
+            event = alert_event(notice)
+        else:
+            event = digest_event(notices, n_more, digest_key, now)
         self.post.send(encoded(event | {"routing_key": self.routing_key.get_secret_value()}), now)
 
 

@@ -49,7 +49,7 @@ class Post:
                     said = b"" if is_taken(answer.status) else answer.read(_LONGEST_BODY)
             except http.client.RemoteDisconnected:
                 raise
-            except (http.client.HTTPException, ValueError) as error:
+            except http.client.HTTPException as error:
                 detail = f"{end.host} gave no whole HTTP answer ({type(error).__name__})"
                 raise _unless_late(connection.deadline.is_over, detail) from None
             if connection.deadline.is_over:  # Cut off, headers look like headers that have ended.

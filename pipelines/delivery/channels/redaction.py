@@ -30,9 +30,12 @@ class Redaction:
         self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)", re.IGNORECASE)
 
     def quoted(self, said: bytes) -> str:
-        """Return what the other side said, without secrets, inert, on one line and cut at 200 characters."""
-        text = " ".join(said.decode("utf-8", "replace").split())
-        return shown(self._pattern.sub(_REMOVED, text), _LONGEST_QUOTE)[:_LONGEST_QUOTE]
+        """Return what the other side said, without secrets, inert, on one line and cut at 200 characters.
+
+        Empty where it said nothing.
+        """
+        text = self._pattern.sub(_REMOVED, " ".join(said.decode("utf-8", "replace").split()))
+        return shown(text, _LONGEST_QUOTE)[:_LONGEST_QUOTE] if text else ""
 
 
 def _spellings(secret: str) -> Iterator[str]:

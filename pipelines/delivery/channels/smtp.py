@@ -5,17 +5,22 @@ Belongs here: the session and what its replies mean. Does not belong here: the m
 
 from __future__ import annotations
 
+import binascii
 import smtplib
 import socket
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
+from typing import BinaryIO
 
 from pipelines.delivery.channel import DeliveryError
 from pipelines.delivery.channels.addresses import Reach
 from pipelines.delivery.channels.connection import Connection, Transport, connected
 from pipelines.delivery.channels.endpoint import Endpoint
 from pipelines.delivery.channels.redaction import Redaction
+
+_LONGEST_SESSION = 64 * 1024
+"""Bytes of replies; a usual session has one or two thousand."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Mail:
                     refused = session.send_message(message, sender, recipients)
                     with suppress(smtplib.SMTPException, OSError):  # It has the message, however it says goodbye.
                         session.quit()
-            except (smtplib.SMTPException, ValueError) as error:  # ValueError: a challenge that is no base64
+            except (smtplib.SMTPException, binascii.Error) as error:  # the latter of a challenge that is no base64
                 if connection.deadline.is_over:
                     raise TimeoutError from None
                 raise self._not_taken(error) from None
@@ -57,7 +62,7 @@ class Mail:
         if end.user is not None and end.password is not None:
             session.login(end.user.get_secret_value(), end.password.get_secret_value())
 
-    def _not_taken(self, error: smtplib.SMTPException | ValueError) -> DeliveryError:
+    def _not_taken(self, error: smtplib.SMTPException | binascii.Error) -> DeliveryError:
         end = self.endpoint
         said: bytes | str
         if isinstance(error, smtplib.SMTPRecipientsRefused):
@@ -77,7 +82,7 @@ class Mail:
             what = f"{end.host} ended the session or spoke no SMTP"
             return DeliveryError("smtp", what, is_transient=True)
         quote = self.redaction.quoted(said if isinstance(said, bytes) else said.encode())
-        detail = f"{what} ({quote})" if quote.strip("‘’") else what
+        detail = f"{what} ({quote})" if quote else what
         return DeliveryError("smtp", detail, is_transient=_is_transient(code), status=code)
 
 
@@ -92,6 +97,30 @@ class _Session(smtplib.SMTP):
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:  # noqa: ARG002
         return self._connection
+
+    def getreply(self) -> tuple[int, bytes]:
+        """Read one reply; its lines may be many, not endless."""
+        if self.file is None and self.sock is not None:
+            self.file = _Replies(self.sock.makefile("rb"))
+        return super().getreply()
+
+
+class _Replies:
+    """What a server says, of which a session keeps every line: no more than `_LONGEST_SESSION`."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._left = _LONGEST_SESSION
+
+    def readline(self, limit: int) -> bytes:
+        line = self._file.readline(limit)
+        self._left -= len(line)
+        if self._left < 0:
+            raise smtplib.SMTPServerDisconnected("it said too much")
+        return line
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def _is_transient(code: int) -> bool:

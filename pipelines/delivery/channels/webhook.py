@@ -82,7 +82,7 @@ def _alert(notice: Notice) -> dict[str, Any]:
         "headline": notice.headline,
         "sentences": list(notice.sentences),
         "figures": None if notice.figures is None else _figures(notice.figures),
-        "report_url": notice.report_url,
+        "report_url": forms.report_link(notice),
     }
 
 
