@@ -51,11 +51,16 @@ def write_alerts(writer: Writer, day_index: int, episodes: list[dict[str, Any]],
 
 def record(writer: Writer, recorded: Iterable[dict[str, Any]], called_for: list[dict[str, Any]], now: datetime) -> int:
     """Append the alerts that are not among the recorded ones; return how many they are."""
-    written = {_identity(row) for row in recorded}
-    alerts = [alert | {"written_us": to_us(now)} for alert in called_for if _identity(alert) not in written]
+    alerts = [alert | {"written_us": to_us(now)} for alert in unrecorded(recorded, called_for)]
     if alerts:
         writer.insert_frame("ops.alert_outbox", pl.DataFrame(alerts, schema=_COLUMNS))
     return len(alerts)
+
+
+def unrecorded(recorded: Iterable[dict[str, Any]], called_for: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the alerts that are not among the recorded ones."""
+    written = {_identity(row) for row in recorded}
+    return [alert for alert in called_for if _identity(alert) not in written]
 
 
 def alert_row(

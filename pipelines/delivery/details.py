@@ -14,7 +14,7 @@ from pipelines import words
 from pipelines.alerts.outbox import inert
 from pipelines.delivery.due import Alert
 from pipelines.delivery.notice import Figures, Notice
-from pipelines.display import anchor, share
+from pipelines.display import anchor
 from pipelines.overview import Overview, overviews
 from pipelines.times import to_hour
 from pipelines.warehouse import Reader
@@ -58,7 +58,7 @@ def _notice(alert: Alert, seen: Overview | None, place: Place) -> Notice:
         since=to_hour(alert.since_hour_index),
         at=to_hour(alert.hour_index),
         headline=alert.message,
-        sentences=tuple(_sentences(alert, seen, figures, place)),
+        sentences=tuple(_sentences(alert, seen, place)),
         figures=figures,
         report_url=url,
     )
@@ -81,14 +81,10 @@ def _figures(alert: Alert, seen: Overview) -> Figures:
     )
 
 
-def _sentences(alert: Alert, seen: Overview | None, figures: Figures | None, place: Place) -> list[str]:
+def _sentences(alert: Alert, seen: Overview | None, place: Place) -> list[str]:
     said: list[str] = []
-    if seen is not None and figures is not None and alert.kind in _ABOUT_A_VERDICT:
+    if seen is not None and alert.kind in _ABOUT_A_VERDICT:
         said += words.verdict_details(seen.verdict)
-        if figures.p_in_valley is not None:
-            said.append(f"In its newest hour the probability of being in the valley is {share(figures.p_in_valley)}.")
-        if figures.lever is not None:
-            said.append(f"Way out: {words.lever_words(figures.lever)}.")
     elif alert.kind == "data_blocked":
         said.append("Mend the logs and run again; `valleywatch doctor` says how things stand.")
     if alert.is_over and alert.action == "trigger":

@@ -1,4 +1,4 @@
-"""What becomes of an alert at a channel before anything is sent: pure.
+"""What becomes of an alert at a channel before anything is sent.
 
 Belongs here: age, silences, what a channel wants, and that nothing ends which was never begun. Does not belong here:
 sending (`rounds`), how often it is tried (`attempts`).
@@ -7,7 +7,7 @@ sending (`rounds`), how often it is tried (`attempts`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,6 +15,7 @@ from pipelines.alerts.kinds import Action
 from pipelines.delivery.settings import AlertingSettings, ChannelSettings, SilenceSettings
 from pipelines.prices.globs import matches
 from pipelines.times import to_hour, to_instant, to_us
+from pipelines.warehouse import Reader, Writer
 
 SEND = "send"
 WAIT = "wait"
@@ -53,6 +54,12 @@ class Alert:
     def identity(self) -> dict[str, Any]:
         """What names it in the tables."""
         return {"dedup_key": self.dedup_key, "kind": self.kind, "level": self.level}
+
+
+def unsettled(warehouse: Reader | Writer, channel: str) -> list[Alert]:
+    """Return what the channel of this name was not told, or not for good, in order."""
+    names = [field.name for field in fields(Alert)]
+    return [Alert(**{name: row[name] for name in names}) for row in warehouse.rows("alerts/unsettled", channel=channel)]
 
 
 def fate(

@@ -10,7 +10,7 @@ sending and keeping leaves the alert due, so the next sends it once more under t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +20,7 @@ from pipelines.alerts.conditions import write_conditions
 from pipelines.delivery.attempts import is_given_up, next_attempt
 from pipelines.delivery.channel import Channel, DeliveryError
 from pipelines.delivery.details import Place, known_of, notices
-from pipelines.delivery.due import SEND, WAIT, Alert, fate, next_moment
+from pipelines.delivery.due import SEND, WAIT, Alert, fate, next_moment, unsettled
 from pipelines.delivery.messages import Manner, Message, beginnings, followings, is_in_digest
 from pipelines.delivery.settings import ChannelSettings
 from pipelines.faults import reach
@@ -28,11 +28,13 @@ from pipelines.overview import Overview
 from pipelines.report_data import report_path
 from pipelines.settings import Settings
 from pipelines.times import to_instant, to_us
-from pipelines.warehouse import Warehouse, Writer
+from pipelines.warehouse import Warehouse
 from pipelines.warehouse.disk import lock, make_folder
 
 WRITER_WAIT_S = 300.0
 """What was sent must be kept, so a round waits for a job that writes; longer than steps of jobs take."""
+LOCK = "delivery.lock"
+"""Held during a round; written to when one begins."""
 Clock = Callable[[], datetime]
 
 
@@ -61,10 +63,10 @@ def deliver(
     """
     done = Round()
     make_folder(warehouse.folder)
-    with lock(warehouse.folder / "delivery.lock", 0.0):
+    with lock(warehouse.folder / LOCK, 0.0):
         with warehouse.writer(wait_s=WRITER_WAIT_S) as writer:
             done.recorded = write_conditions(writer, settings.alerting, clock())
-            waiting = {of.label: _unsettled(writer, of.label) for of in settings.alerts}
+            waiting = {of.label: unsettled(writer, of.label) for of in settings.alerts}
             is_changed = done.recorded > 0
         for channel, of in zip(channels, settings.alerts, strict=True):
             out = _Out(warehouse, settings, of, channel, tell, clock, done)
@@ -74,11 +76,6 @@ def deliver(
                 writer.run("alerts/set_notified")
                 writer.publish()
     return done
-
-
-def _unsettled(writer: Writer, label: str) -> list[Alert]:
-    names = [field.name for field in fields(Alert)]
-    return [Alert(**{name: row[name] for name in names}) for row in writer.rows("alerts/unsettled", channel=label)]
 
 
 @dataclass(slots=True)
