@@ -45,6 +45,10 @@ class Channel(Protocol):
         """Its name in the tables."""
 
     @property
+    def closes_by_key(self) -> bool:
+        """Whether the end of one of a digest's alerts would end all that went under its key."""
+
+    @property
     def notices_at_once(self) -> int:
         """Notices that one message can carry."""
 

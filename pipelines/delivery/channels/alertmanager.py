@@ -39,6 +39,7 @@ class AlertmanagerChannel:
     notices_at_once: ClassVar[int] = 100
     is_for_people: ClassVar[bool] = False
     keeps_alive: ClassVar[bool] = True
+    closes_by_key: ClassVar[bool] = False
 
     def send(self, notices: Sequence[Notice], *, n_more: int, digest_key: str | None, now: datetime) -> None:
         """Deliver one message; see Channel."""

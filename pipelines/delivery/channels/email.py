@@ -35,6 +35,7 @@ class EmailChannel:
     notices_at_once: ClassVar[int] = 1
     is_for_people: ClassVar[bool] = True
     keeps_alive: ClassVar[bool] = False
+    closes_by_key: ClassVar[bool] = False
 
     def send(self, notices: Sequence[Notice], *, n_more: int, digest_key: str | None, now: datetime) -> str | None:
         """Deliver one message; see Channel."""

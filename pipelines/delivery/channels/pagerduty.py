@@ -32,6 +32,7 @@ class PagerDutyChannel:
     notices_at_once: ClassVar[int] = 1
     is_for_people: ClassVar[bool] = True
     keeps_alive: ClassVar[bool] = False
+    closes_by_key: ClassVar[bool] = True
 
     def send(self, notices: Sequence[Notice], *, n_more: int, digest_key: str | None, now: datetime) -> None:
         """Deliver one message; see Channel. A digest opens or closes one alert, under `digest_key`."""

@@ -34,6 +34,7 @@ class WebhookChannel:
     notices_at_once: ClassVar[int] = 100
     is_for_people: ClassVar[bool] = False
     keeps_alive: ClassVar[bool] = False
+    closes_by_key: ClassVar[bool] = False
 
     def send(self, notices: Sequence[Notice], *, n_more: int, digest_key: str | None, now: datetime) -> None:
         """Deliver one message; see Channel."""
