@@ -17,6 +17,7 @@ import waitress
 from prometheus_client import make_wsgi_app
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector, CollectorRegistry
+from waitress import wasyncore
 
 from pipelines import heartbeat
 from pipelines.errors import UsageError, ValleywatchError
@@ -128,7 +129,8 @@ def serve(warehouse: Warehouse, host: str, port: int, tell: Callable[[str], None
     published, is_over = Published(warehouse, tell), threading.Event()
     reading = threading.Thread(target=published.follow, args=(is_over, look_s), name="metrics")
     with listening_on(host, port) as opened:
-        server = waitress.create_server(application(published), sockets=[opened], **LIMITS)
+        clients: dict[int, Any] = {}
+        server = waitress.create_server(application(published), map=clients, sockets=[opened], **LIMITS)
         reading.start()
         try:
             shown = f"[{host}]" if ":" in host else host
@@ -136,5 +138,5 @@ def serve(warehouse: Warehouse, host: str, port: int, tell: Callable[[str], None
             server.run()
         finally:
             is_over.set()
-            server.close()
+            wasyncore.close_all(clients)
             reading.join()
