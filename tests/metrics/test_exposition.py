@@ -27,7 +27,8 @@ from tests.place import ABSENT, NOW, Place, as_bytes, request
 
 HOSTILE = (
     "../../etc/x", "a'; DROP TABLE core.requests;--", '"', "$1", "%s{0}{{7*7}}", "<script>alert(1)</script>", "\\",
-    "\\n", 'x"} 1\nvalleywatch_hit_rate{deployment="forged', "}", "{", "=cmd|'/c calc'!A1", "\t", "\r", "\r\nX-Header: 1",
+    "\\n", "}", "{",
+    'x"} 1\nvalleywatch_hit_rate{deployment="forged', "=cmd|'/c calc'!A1", "\t", "\r", "\r\nX-Header: 1",
     "\n", "# EOF", "\x1b[2J", "\u202e", "\u200b", "\u2028", "\x85", "\x0b", "e\u0301", "\u00e9", "\U0001f600" * 60,
     "NaN", " ", "..", 'a",b="c', "trailing\\",
 )  # fmt: skip

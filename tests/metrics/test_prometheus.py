@@ -71,6 +71,7 @@ def awaited(port: int, query: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow  # Prometheus hands its targets on every five seconds
 def test_prometheus_scrapes_and_answers(place: Place, tmp_path: Path) -> None:
     hostile = 'po"ol\\n}\n'
     place.write("log.jsonl", [*(request(n) for n in range(3)), request(9, deployment=hostile, cached_tokens=700)])
