@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import FleetWarehouse
+from tests.metrics.test_dashboard import EXPRESSIONS
 from tests.metrics.test_server import DEADLINE_S, serving
 from tests.place import Place, request
 
@@ -81,3 +83,13 @@ def test_prometheus_scrapes_and_answers(place: Place, tmp_path: Path) -> None:
         found = awaited(port, "valleywatch_hit_rate")
         assert {row["metric"]["deployment"]: float(row["value"][1]) for row in found} == {"pool": 0.4, hostile: 0.7}
         assert awaited(port, 'valleywatch_state{state="unknown", deployment="pool"}')[0]["value"][1] == "1"
+
+
+@pytest.mark.slow  # the same
+def test_every_panel_of_the_dashboard_shows_something_of_the_demo(
+    fleet_warehouse: FleetWarehouse, tmp_path: Path
+) -> None:
+    with serving(fleet_warehouse.place) as (scraped_port, _), prometheus(tmp_path, scraped_port) as port:
+        awaited(port, "valleywatch_state")
+        empty = [name for name, expression in EXPRESSIONS.items() if not queried(port, expression)]
+        assert empty == []
