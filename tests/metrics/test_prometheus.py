@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.commands.metrics import LOOPBACK
 from tests.conftest import FleetWarehouse
 from tests.metrics.test_dashboard import EXPRESSIONS
 from tests.metrics.test_server import DEADLINE_S, serving
@@ -56,7 +57,7 @@ def prometheus(folder: Path, scraped_port: int) -> Iterator[int]:
 
 def queried(port: int, query: str) -> list[dict[str, Any]]:
     """What the query API answers; nothing while the server starts."""
-    url = f"http://127.0.0.1:{port}/api/v1/query?{urllib.parse.urlencode({'query': query})}"
+    url = f"http://{LOOPBACK}:{port}/api/v1/query?{urllib.parse.urlencode({'query': query})}"
     try:
         with urllib.request.urlopen(url, timeout=5) as answer:
             result: list[dict[str, Any]] = json.load(answer)["data"]["result"]
