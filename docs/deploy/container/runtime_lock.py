@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import defaultdict
 from importlib.metadata import requires
 from pathlib import Path
 
@@ -34,10 +35,12 @@ def needed(root: str, extras: tuple[str, ...]) -> set[str]:
     return {name for name, _ in found} - {canonicalize_name(root)}
 
 
-def entries(lock: str) -> dict[str, str]:
-    """Return the lock's entries by package."""
-    blocks = re.split(r"\n(?=\S)", lock.strip())
-    return {canonicalize_name(re.split(r"[=\[ ]", block)[0]): block for block in blocks if not block.startswith("#")}
+def entries(lock: str) -> dict[str, list[str]]:
+    """Return the lock's entries by package: several where its version depends on that of Python."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for entry in re.split(r"\n(?=\S)", lock.strip()):
+        found[canonicalize_name(re.split(r"[=\[ ]", entry)[0])].append(entry)
+    return found
 
 
 if __name__ == "__main__":
@@ -45,4 +48,4 @@ if __name__ == "__main__":
     names = needed("valleywatch", EXTRAS)
     if missing := sorted(names - set(locked)):
         sys.exit(f"not in the lock: {', '.join(missing)}")
-    print("\n".join(locked[name] for name in sorted(names)))
+    print("\n".join(entry for name in sorted(names) for entry in locked[name]))
