@@ -14,7 +14,7 @@ from pipelines import __version__
 from pipelines.heartbeat import last_beat
 from pipelines.warehouse import SCHEMA_VERSION, Reader, Warehouse
 
-STATUSES = ("waiting", "sent", "dead", "too_old", "silenced", "unopened")
+STATUSES = ("waiting", "sent", "dead", "too_old", "silenced", "unwanted", "unopened")
 """What can become of an alert at a channel (`sql/schema/34_alert_deliveries.sql`): none of a kind is a known 0."""
 
 

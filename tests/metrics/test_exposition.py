@@ -140,7 +140,7 @@ def test_the_job_is_told_of(place: Place) -> None:
     assert of(found, "last_success_timestamp_seconds") == NOW.timestamp()
     assert of(found, "snapshot_timestamp_seconds") == place.warehouse.snapshot.resolve().stat().st_mtime
     alerts = {dict(labels)["status"]: n for (name, labels), n in found.items() if name == "valleywatch_alerts"}
-    assert alerts == {"sent": 3, "dead": 1, "waiting": 2, "too_old": 0, "silenced": 0, "unopened": 0}
+    assert alerts == {"sent": 3, "dead": 1, "waiting": 2, "too_old": 0, "silenced": 0, "unwanted": 0, "unopened": 0}
 
 
 def test_hostile_names_from_a_log_come_back_as_they_are(place: Place, promtool: Promtool) -> None:
