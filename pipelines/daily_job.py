@@ -16,7 +16,6 @@ from pipelines.contracts import breaches
 from pipelines.errors import NothingYetError, UnreachableError, UsageError, ValleywatchError
 from pipelines.heartbeat import beat
 from pipelines.ingest import FileOutcome, ingest_sources
-from pipelines.metrics.textfile import publish_metrics
 from pipelines.prices.memory import ask_to_reprice
 from pipelines.report_data import publish_if_behind
 from pipelines.settings import load_settings
@@ -82,7 +81,6 @@ def run(
         _execute(config_path, warehouse, to_day(day_index), fixed_now, publishes=position == len(todo))
     publish_if_behind(warehouse, now)
     beat(warehouse, now, to_day(todo[-1]).isoformat() if todo else None)
-    publish_metrics(settings, warehouse, tell)
     return RunOutcome(tuple(files), tuple(to_day(day_index) for day_index in todo))
 
 

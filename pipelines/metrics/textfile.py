@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from pipelines import heartbeat
 from pipelines.errors import ValleywatchError
 from pipelines.files import write_whole
 from pipelines.metrics.exposition import as_text, read_families
@@ -31,9 +32,15 @@ def write_textfile(warehouse: Warehouse, path: Path) -> None:
 
 
 def publish_metrics(settings: Settings, warehouse: Warehouse, tell: Callable[[str], None]) -> None:
-    """Write the file that the configuration names, if any: the end of every run."""
-    if settings.metrics.textfile is None:
+    """Write the file that the configuration names, if any, where what is published is newer: for whoever publishes.
+
+    Raises ValleywatchError where it cannot be written.
+    """
+    if settings.metrics.textfile is None or not warehouse.snapshot.exists():
         return
     path = settings.folder / settings.metrics.textfile
+    published = [warehouse.snapshot, warehouse.folder / heartbeat.NAME]
+    if path.exists() and all(path.stat().st_mtime_ns > of.stat().st_mtime_ns for of in published if of.exists()):
+        return
     write_textfile(warehouse, path)
     tell(f"metrics: {path}")

@@ -88,6 +88,15 @@ def test_the_runtime_lock_is_the_part_of_the_lock_that_running_needs(runtime_loc
     assert all("--hash=sha256:" in entry for name in names & set(locked) for entry in locked[name])
 
 
+def test_the_guide_installs_as_the_image_does() -> None:
+    page = (REPO / "docs" / "operations.md").read_text()
+    typed = page.partition("```sh install\n")[2].partition("```")[0].splitlines()
+    steps = " && ".join(line.removeprefix("RUN ") for line in INSTRUCTIONS if line.startswith("RUN "))
+    done = steps.replace(" --no-cache-dir --disable-pip-version-check", "").split(" && ")
+    assert len(typed) == 5
+    assert [step.strip() for step in done if "apt" not in step and "install --directory" not in step] == typed
+
+
 @pytest.mark.slow  # installs everything twice, from the package index
 @pytest.mark.timeout(1800)
 def test_the_steps_of_the_build_stage_work(tmp_path: Path) -> None:

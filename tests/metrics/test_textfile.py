@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import threading
 from pathlib import Path
@@ -11,11 +12,12 @@ import pytest
 
 from pipelines.errors import UsageError, ValleywatchError
 from pipelines.files import write_whole
+from pipelines.heartbeat import beat
 from pipelines.metrics.exposition import as_text, read_families
 from pipelines.metrics.textfile import publish_metrics
 from pipelines.settings import load_settings
 from tests.conftest import FleetWarehouse
-from tests.place import Place, request
+from tests.place import NOW, Place, request
 
 
 @pytest.fixture
@@ -49,6 +51,35 @@ def test_a_run_with_nothing_new_writes_the_file_that_the_configuration_names(
     assert place.valleywatch("run") == 0
     assert f"metrics: {place.folder / 'valleywatch.prom'}" in capsys.readouterr().err
     assert b'valleywatch_hit_rate{deployment="glm-5-h200"}' in (place.folder / "valleywatch.prom").read_bytes()
+
+
+def test_it_is_written_again_when_something_newer_is_published(settled: Place) -> None:
+    settled.configure(settled.config.read_text() + '[metrics]\ntextfile = "valleywatch.prom"\n')
+    settings, path, told = load_settings(settled.config), settled.folder / "valleywatch.prom", []
+    for _ in range(2):
+        publish_metrics(settings, settled.warehouse, told.append)
+    assert told == [f"metrics: {path}"]
+    settled.write("more.jsonl", [request("later", deployment="other")])
+    settled.settle()
+    publish_metrics(settings, settled.warehouse, told.append)
+    assert b'deployment="other"' in path.read_bytes()
+    beat(settled.warehouse, NOW, None)
+    publish_metrics(settings, settled.warehouse, told.append)
+    (last,) = re.findall(r"^valleywatch_last_success_timestamp_seconds (.*)$", path.read_text(), re.MULTILINE)
+    assert float(last) == NOW.timestamp()
+    assert len(told) == 3
+
+
+def test_alerts_that_are_sent_bring_it_up_to_date(settled: Place) -> None:
+    settled.configure(settled.config.read_text() + '[metrics]\ntextfile = "valleywatch.prom"\n')
+    assert settled.valleywatch("alerts", "send") == 0
+    assert b"valleywatch_alerts" in (settled.folder / "valleywatch.prom").read_bytes()
+
+
+def test_before_anything_is_published_there_is_nothing_to_write(place: Place) -> None:
+    place.configure(place.config.read_text() + '[metrics]\ntextfile = "valleywatch.prom"\n')
+    publish_metrics(load_settings(place.config), place.warehouse, pytest.fail)
+    assert not (place.folder / "valleywatch.prom").exists()
 
 
 def test_without_the_key_nothing_is_written(settled: Place) -> None:
