@@ -20,8 +20,8 @@ NAMES = {command.__name__.rpartition(".")[2] for command in COMMANDS}
 def require_understood(program: str, arguments: list[str]) -> None:
     """Fail unless `program` takes these arguments."""
     if program == "valleywatch":
-        if arguments[0] not in NAMES:
-            pytest.skip(f"`valleywatch {arguments[0]}` is not there yet")
+        if arguments[0] == "doctor" and "doctor" not in NAMES:
+            pytest.skip("`valleywatch doctor` is not there yet")
         # `--help` last: everything before it is parsed, and refused where it is not known.
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
             with pytest.raises(SystemExit) as ended:
