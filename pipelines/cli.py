@@ -21,6 +21,7 @@ from pipelines.commands import (
     fit,
     formats,
     ingest,
+    metrics,
     profit,
     rebuild,
     report,
@@ -33,7 +34,23 @@ from pipelines.commands import (
 from pipelines.errors import ValleywatchError
 from pipelines.stopping import Stopped, listening
 
-COMMANDS = (demo, run, ingest, status, episodes, alerts, whatif, waterfall, profit, sql, fit, report, rebuild, formats)
+COMMANDS = (
+    demo,
+    run,
+    ingest,
+    status,
+    episodes,
+    alerts,
+    whatif,
+    waterfall,
+    profit,
+    sql,
+    fit,
+    report,
+    metrics,
+    rebuild,
+    formats,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
