@@ -19,6 +19,7 @@ from pipelines.costs import Costs, CostSettings, costs_of
 from pipelines.delivery.settings import AlertingSettings, ChannelSettings, SilenceSettings, require_names
 from pipelines.errors import UsageError
 from pipelines.formats import formats
+from pipelines.metrics.settings import MetricsSettings
 from pipelines.object_url import is_url, read_url
 from pipelines.objectives import Objectives, ObjectiveSettings, objectives_of
 from pipelines.prices.book import PriceBook
@@ -164,6 +165,7 @@ class Settings(Section):
     policy: PolicySettings = PolicySettings()
     schedule: ScheduleSettings = ScheduleSettings()
     report: ReportSettings = ReportSettings()
+    metrics: MetricsSettings = MetricsSettings()
     alerting: AlertingSettings = AlertingSettings()
     alerts: tuple[ChannelSettings, ...] = ()
     silences: tuple[SilenceSettings, ...] = ()
@@ -263,6 +265,7 @@ def _known_keys(section: tuple[Any, ...]) -> list[str]:
         (): Settings, ("warehouse",): WarehouseSettings, ("policy",): PolicySettings,
         ("sources",): SourceSettings, ("prices",): PriceSettings, ("price_book",): PriceBookSettings,
         ("costs",): CostSettings, ("objectives",): ObjectiveSettings, ("report",): ReportSettings,
+        ("metrics",): MetricsSettings,
         ("alerting",): AlertingSettings, ("alerts",): ChannelSettings, ("silences",): SilenceSettings,
         ("schedule",): ScheduleSettings,
     }  # fmt: skip
