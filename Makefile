@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-faults lint types imports check fmt docs wheel lock clean
+.PHONY: help setup demo test test-dagster test-faults lint types imports check fmt docs wheel lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
@@ -33,6 +33,9 @@ demo: setup ## the whole job on bundled logs: the valley table and where the rep
 
 test: setup ## the tests
 	@$(BIN)/python -P -m pytest -n 2
+
+test-dagster: setup ## Dagster's real daemon, web server and command line, on loopback; some minutes
+	@$(BIN)/python -P -m pytest -m dagster
 
 test-faults: setup ## the long rounds of kills, torn logs, flipped bits and strange files
 	@$(BIN)/python -P -m pytest -n 2 -m slow

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from pipelines.alerts.record import Changed, mark_changed_judgement
+from pipelines.alerts.record import mark_changed_judgement
+from pipelines.changes import tell_changes
 from pipelines.contracts import breaches
 from pipelines.curves import reopen_days
 from pipelines.display import shown
@@ -23,7 +24,7 @@ from pipelines.prices.memory import ask_to_reprice
 from pipelines.report_data import publish_if_behind
 from pipelines.settings import load_settings
 from pipelines.stopping import heed
-from pipelines.times import FIRST_DAY, day_text, to_day, to_day_index
+from pipelines.times import FIRST_DAY, to_day, to_day_index
 from pipelines.warehouse import Warehouse
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -59,7 +60,7 @@ def run(
     with warehouse.writer() as writer:
         tell("reading the sources")
         files = ingest_sources(writer, settings, now, tell)
-        _tell_changes(mark_changed_judgement(writer, settings), tell)
+        tell_changes(mark_changed_judgement(writer, settings), tell)
         reopen_days(writer, to_day_index(now.date()))
         if reprice:
             ask_to_reprice(writer, [to_day_index(day) for day in days or ()])
@@ -88,23 +89,6 @@ def run(
     publish_if_behind(warehouse, now)
     beat(warehouse, now, to_day(todo[-1]).isoformat() if todo else None)
     return RunOutcome(tuple(files), tuple(to_day(day_index) for day_index in todo))
-
-
-def _tell_changes(changed: Changed, tell: Callable[[str], None]) -> None:
-    if changed.policy:
-        tell("policy, costs or objectives changed: every judged day is judged again")
-    elif changed.judged_again:
-        tell(f"prices changed: {_days_text(changed.judged_again)} had none for all traffic and is judged again")
-    if changed.kept:
-        tell(
-            f"warning: the price rows no longer say what {_days_text(changed.kept)} was published at; it keeps its "
-            "prices. See `valleywatch status`; `valleywatch run --day D --reprice` judges a day at the rows of now"
-        )
-
-
-def _days_text(days: Sequence[int]) -> str:
-    first, last = day_text(days[0]), day_text(days[-1])
-    return first if len(days) == 1 else f"each of {len(days)} days from {first} to {last}"
 
 
 def _require_days_of_job(days: Sequence[date] | None, now: datetime) -> None:

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from pipelines.alerts.record import mark_changed_judgement
 from pipelines.assets.graph import IN_ONE_RUN, asset_spec
 from pipelines.assets.step import step
+from pipelines.changes import tell_changes
 from pipelines.checks import REQUESTS_CONTRACT, check_result
 from pipelines.contracts import judge_requests
 from pipelines.curves import reopen_days
@@ -29,6 +31,7 @@ def read_sources(context: dg.AssetExecutionContext, workplace: Workplace) -> Ite
     with step(context, workplace) as at:
         now = workplace.now()
         outcomes = ingest_sources(at.writer, at.settings, now, context.log.info)
+        tell_changes(mark_changed_judgement(at.writer, at.settings), context.log.info)
         reopen_days(at.writer, to_day_index(now.date()))
         findings = {day: judge_requests(at.writer, day, at.settings.policy) for day in at.days}
         for day in at.days:

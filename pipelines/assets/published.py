@@ -8,6 +8,7 @@ from pipelines.assets.graph import IN_ONE_RUN, asset_spec
 from pipelines.assets.step import ExpectedFailure, blocked_days, left_out_text, step, told
 from pipelines.errors import ValleywatchError
 from pipelines.heartbeat import beat
+from pipelines.metrics.textfile import publish_metrics
 from pipelines.report_data import finish_publishing, publish_report
 from pipelines.resources import Workplace
 from pipelines.times import day_text, to_day_index
@@ -53,5 +54,7 @@ def write_report(context: dg.AssetExecutionContext, workplace: Workplace) -> Ite
     yield dg.MaterializeResult(
         metadata={"path": dg.MetadataValue.path(str(path)), "link": dg.MetadataValue.url(path.as_uri())}
     )
+    with told(context, workplace):
+        publish_metrics(workplace.settings(), workplace.warehouse(), context.log.info)
     if left_out:
         raise ExpectedFailure(ValleywatchError(left_out_text(left_out)))

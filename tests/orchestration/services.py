@@ -21,6 +21,7 @@ from typing import Any
 from tests.conftest import REPO
 from tests.place import Place
 
+HOST = "127.0.0.1"
 BIN = Path(sys.executable).parent
 POLL_S = 0.5
 STOP_S = 60.0
@@ -54,7 +55,7 @@ class Services:
     def ask(self, query: str) -> dict[str, Any]:
         """Ask the web server by GraphQL."""
         request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}/graphql",
+            f"http://{HOST}:{self.port}/graphql",
             json.dumps({"query": query}).encode(),
             {"Content-Type": "application/json"},
         )
@@ -114,10 +115,10 @@ def group_is_there(leader: int) -> bool:
 def services(place: Place, home: Path) -> Iterator[Services]:
     """Start both; whatever happens, nothing of them is left."""
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.bind((HOST, 0))
         port = free.getsockname()[1]
     commands = {
-        "webserver": ["dagster-webserver", "-h", "127.0.0.1", "-p", str(port), "-m", "pipelines.definitions"],
+        "webserver": ["dagster-webserver", "-h", HOST, "-p", str(port), "-m", "pipelines.definitions"],
         "daemon": ["dagster-daemon", "run", "-m", "pipelines.definitions"],
     }
     processes: dict[str, subprocess.Popen[bytes]] = {}
