@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pipelines.section import Section
-from pipelines.times import to_day_index
+from pipelines.times import FIRST_DAY, to_day_index
 
 Cadence = Literal["daily", "hourly"]
 _CRON: dict[Cadence, str] = {"daily": "30 1 * * *", "hourly": "10 * * * *"}
@@ -27,6 +27,8 @@ class ScheduleSettings(Section):
     """`daily` does the day before; `hourly` does the running day each hour, at a cost that follows the new data."""
     cron: Annotated[str, Field(pattern=r"^\S+(?: +\S+){4}$", max_length=100)] | None = None
     """Minute, hour, day, month and weekday, in UTC; without it half past one, or ten past each hour."""
+    first_day: Annotated[date, Field(ge=FIRST_DAY)] = FIRST_DAY
+    """The first day that Dagster has a partition of; earlier ones are left to `valleywatch run`."""
 
     @property
     def cron_utc(self) -> str:

@@ -13,6 +13,7 @@ import dagster as dg
 
 from pipelines.assets import core, curve, mart, published, valley
 from pipelines.cadence import ScheduleSettings
+from pipelines.partitions import utc_days
 from pipelines.resources import Workplace
 from pipelines.schedules import build_schedule, daily
 from pipelines.sensors import late_days
@@ -23,8 +24,19 @@ CONFIG_VARIABLE = "VALLEYWATCH_CONFIG"
 
 def build_defs(workplace: Workplace, schedule: ScheduleSettings) -> dg.Definitions:
     """Return all definitions, bound to one configuration file, which each step reads anew."""
+    days = utc_days(schedule.first_day)
     return dg.Definitions(
-        assets=dg.load_assets_from_modules([core, mart, curve, valley, published]),
+        assets=[
+            of.map_asset_specs(lambda spec: spec.replace_attributes(partitions_def=days))
+            for of in (
+                core.read_sources,
+                mart.hourly_marts,
+                curve.fit_curves,
+                valley.verdicts,
+                published.publish_snapshot,
+                published.write_report,
+            )
+        ],
         jobs=[daily],
         schedules=[build_schedule(schedule)],
         sensors=[late_days],

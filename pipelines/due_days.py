@@ -30,8 +30,10 @@ class DueDay:
         return f"{self.day} {f'blocked, tried on {today}' if self.is_blocked else self.published}"
 
 
-def due_days(warehouse: Warehouse, before: date) -> list[DueDay]:
-    """Return the days before `before` that need the job, the oldest first; none where nothing is published yet.
+def due_days(warehouse: Warehouse, since: date, before: date) -> list[DueDay]:
+    """Return the days from `since` and before `before` that need the job, the oldest first.
+
+    There are none where nothing is published yet.
 
     Raises ValleywatchError where the snapshot cannot be read.
     """
@@ -41,5 +43,5 @@ def due_days(warehouse: Warehouse, before: date) -> list[DueDay]:
     # A rebuilt warehouse counts its snapshots from one again: the number alone names none.
     published = f"{newest.stem}, {newest.stat().st_mtime_ns}"
     with warehouse.reader() as reader:
-        rows = reader.rows("ops/due_days", before_day=to_day_index(before))
+        rows = reader.rows("ops/due_days", first_day=to_day_index(since), before_day=to_day_index(before))
     return [DueDay(to_day(row["day_index"]), row["is_blocked"], published) for row in rows]

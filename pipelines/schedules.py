@@ -57,10 +57,12 @@ def build_schedule(settings: ScheduleSettings) -> dg.ScheduleDefinition:
 
 def _ask(context: dg.ScheduleEvaluationContext, workplace: Workplace) -> Iterator[dg.RunRequest | dg.SkipReason]:
     tick = context.scheduled_execution_time
-    day = workplace.settings().schedule.day_of(tick)
+    schedule = workplace.settings().schedule
+    day = schedule.day_of(tick)
     waiting = days_of_runs(context.instance, WAITING)
     try:
-        before = [(one.day, one.run_key(tick.date())) for one in due_days(workplace.warehouse(), day)]
+        due = due_days(workplace.warehouse(), schedule.first_day, day)
+        before = [(one.day, one.run_key(tick.date())) for one in due]
     except ValleywatchError as error:
         context.log.warning(f"only {day} is asked for, days before it may need work too: {error}")
         before = []

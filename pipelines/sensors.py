@@ -32,8 +32,9 @@ def late_days(context: dg.SensorEvaluationContext, workplace: Workplace) -> Iter
         return
     now = workplace.now()
     try:
+        schedule = workplace.settings().schedule
         # The day of the schedule's newest tick and later ones are the schedule's.
-        due = due_days(workplace.warehouse(), workplace.settings().schedule.day_of(now))
+        due = due_days(workplace.warehouse(), schedule.first_day, schedule.day_of(now))
     except ValleywatchError as error:
         yield dg.SkipReason(str(error))
         return

@@ -49,7 +49,8 @@ def write_report(context: dg.AssetExecutionContext, workplace: Workplace) -> Ite
         finish_publishing(at.writer)
         left_out = blocked_days(at.writer, at.days)
         # Runs of single days, some of them long past, say nothing of the job while other days are due.
-        if not left_out and not at.writer.rows("ops/due_days", before_day=to_day_index(now.date())):
+        span = {"first_day": to_day_index(at.settings.schedule.first_day), "before_day": to_day_index(now.date())}
+        if not left_out and not at.writer.rows("ops/due_days", **span):
             beat(workplace.warehouse(), now, day_text(at.days[-1]))
     yield dg.MaterializeResult(
         metadata={"path": dg.MetadataValue.path(str(path)), "link": dg.MetadataValue.url(path.as_uri())}

@@ -14,6 +14,7 @@ from pipelines.definitions import build_defs
 from pipelines.errors import UsageError
 from pipelines.resources import Workplace
 from pipelines.schedules import MAX_RUNS
+from pipelines.settings import load_settings
 from pipelines.times import to_day_index
 from tests.place import PRICE, SOURCE, Place, request
 
@@ -136,6 +137,18 @@ def test_a_tick_asks_for_so_many_runs_and_always_for_its_own_day(place: Place, i
     place.ingest()
     assert len(ticked(place, instance)) == len(sensed(place, instance)) == MAX_RUNS
     assert ticked(place, instance)[-1] == "2026-11-28"
+
+
+def test_days_before_the_first_that_dagster_has_are_left_to_the_command(
+    place: Place, instance: dg.DagsterInstance
+) -> None:
+    place.configure(SOURCE + PRICE + "[schedule]\nfirst_day = 2026-11-27\n")
+    three_days(place)
+    assert ticked(place, instance) == ["2026-11-27", "2026-11-28"]
+    assert [day for day, _ in sensed(place, instance)] == ["2026-11-27"]
+    graph = build_defs(Workplace(config_path=str(place.config)), load_settings(place.config).schedule)
+    (days,) = {graph.resolve_asset_graph().get(key).partitions_def for key in graph.resolve_all_asset_keys()}
+    assert days.get_first_partition_key() == "2026-11-27"
 
 
 def test_the_running_day_is_the_schedule_s_alone(place: Place, instance: dg.DagsterInstance) -> None:

@@ -66,12 +66,12 @@ def test_ticks_of_a_day_and_its_end_are_one_daily_run(tmp_path: Path, n_hours: i
     assert fitted == sorted(fitted, reverse=True) if not is_closed else fitted[-1] == 1
     if not is_closed:
         midnight = MIDNIGHT + timedelta(days=1)
-        assert [due.day for due in due_days(hourly.warehouse, midnight.date())] == [MIDNIGHT.date()]
+        assert [due.day for due in due_days(hourly.warehouse, MIDNIGHT.date(), midnight.date())] == [MIDNIGHT.date()]
         assert hourly.rows("select count(*) as n from valley_status where revenue_index is not null") == [
             {"n": n_hours}
         ]
         assert tick(hourly, midnight + timedelta(minutes=10)) == 1
-    assert due_days(hourly.warehouse, (MIDNIGHT + timedelta(days=1)).date()) == []
+    assert due_days(hourly.warehouse, MIDNIGHT.date(), (MIDNIGHT + timedelta(days=1)).date()) == []
     written(daily, rows)
     tick(daily, MIDNIGHT + timedelta(days=1, hours=1, minutes=30))
     found, expected = hourly.views(without=FOLDERS), daily.views(without=FOLDERS)
