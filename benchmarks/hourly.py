@@ -52,7 +52,9 @@ def hour_of_logs(path: Path, hour: int, n_requests: int, dice: random.Random) ->
             length = int(dice.uniform(500, 4000))
             cached = int(length * dice.uniform(0, 0.95))
             miss = length - cached
-            free_s[key] = max(at_s, free_s.get(key, 0.0)) + 0.02 + 4e-5 * miss + 4e-9 * miss * length + 4e-6 * cached
+            free_s[key] = (
+                max(at_s, free_s.get(key, 0.0)) + 0.02 + 4e-5 * miss + 4e-9 * miss * (cached + miss / 2) + 4e-6 * cached
+            )
             log.write(json.dumps({
                 "timestamp": (MIDNIGHT + timedelta(hours=hour, seconds=at_s)).isoformat(),
                 "request_id": f"{hour}-{number}", "deployment": f"pool-{key[0]}", "instance": f"i-{key[1]}",

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pipelines.section import Section
-from pipelines.times import FIRST_DAY, to_day_index
+from pipelines.times import FIRST_DAY, HOURS_PER_DAY, US_PER_HOUR, to_day_index, to_us
 
 Cadence = Literal["daily", "hourly"]
 _CRON: dict[Cadence, str] = {"daily": "30 1 * * *", "hourly": "10 * * * *"}
@@ -39,6 +39,8 @@ class ScheduleSettings(Section):
         """Return the day that a tick is for: that of the last whole day, or of the last whole hour."""
         return (tick.astimezone(UTC) - _SPAN[self.cadence]).date()
 
-    def keeps_curves(self, day_index: int, now: datetime) -> bool:
-        """Say whether a day's curves, once they can be trusted, wait for its end: hourly, while the day runs."""
-        return self.cadence == "hourly" and day_index >= to_day_index(now.astimezone(UTC).date())
+    def hours_over(self, day_index: int, now: datetime) -> int | None:
+        """Return how many hours of a day that runs on are over; None where its curves need not wait for its end."""
+        if self.cadence == "daily" or day_index < to_day_index(now.astimezone(UTC).date()):
+            return None
+        return max(to_us(now) // US_PER_HOUR - day_index * HOURS_PER_DAY, 0)

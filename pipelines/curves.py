@@ -22,6 +22,7 @@ from pipelines.curve_shapes import NO_SHAPE, CurveShape, shape_of
 from pipelines.curve_window import CurveWindow, busy_rows, open_window
 from pipelines.errors import BlockedDayError
 from pipelines.faults import reach
+from pipelines.running_day import turn_of
 from pipelines.settings import PolicySettings
 from pipelines.times import HOURS_PER_DAY, day_text
 from pipelines.warehouse import Writer
@@ -50,12 +51,11 @@ class Candidate:
         return not self.reasons
 
 
-def fit_day(writer: Writer, day_index: int, policy: PolicySettings, *, runs_on: bool = False) -> int:
+def fit_day(writer: Writer, day_index: int, policy: PolicySettings, *, hours_over: int | None = None) -> int:
     """Replace the day's curves and candidates; return the number of curves that were fitted.
 
     The marts of the whole window are brought up to date first: days that are done at one time, or not in their order,
-    give the curves that they give one after the other. runs_on: the day is not over. One more hour moves a curve of
-    days little and costs as much as all of them: those that are trusted stay, until the day is over.
+    give the curves that they give one after the other. hours_over: of a day that runs on (`running_day`).
     """
     first_day = day_index - policy.window_days + 1
     _refresh_window(writer, first_day, day_index)
@@ -65,8 +65,8 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings, *, runs_on: 
     lengths: list[dict[str, Any]] = []
     draws: list[pl.DataFrame] = []
     hours = {"first_hour": first_day * HOURS_PER_DAY, "last_hour": (day_index + 1) * HOURS_PER_DAY - 1}
-    kept = _kept(writer, day_index) if runs_on else set()
-    to_fit = [row for row in writer.rows("curve/deployments", **hours) if row["deployment"] not in kept]
+    turn = turn_of(writer, day_index, hours_over)
+    to_fit = [row for row in writer.rows("curve/deployments", **hours) if row["deployment"] not in turn.kept]
     if to_fit:
         writer.open_days(first_day, day_index)
     for traffic in to_fit:
@@ -87,12 +87,7 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings, *, runs_on: 
         if chosen.fit.draws is not None:
             draws.append(_draw_rows(deployment, day_index, chosen.fit))
     with writer.transaction():
-        cleared = {"day_index": day_index, "keeps_trusted": bool(kept)}
-        writer.run("curve/clear_candidates", **cleared)
-        writer.run("curve/clear_draws", **cleared)
-        writer.run("curve/clear_families", **cleared)
-        writer.run("curve/clear_lengths", **cleared)
-        writer.run("curve/clear_curve", **cleared)
+        turn.clear(writer)
         reach("curves_cleared")
         writer.insert_rows("mart.throughput_curve", curves)
         writer.insert_rows("mart.curve_candidates", candidates)
@@ -101,25 +96,9 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings, *, runs_on: 
         if draws:
             writer.insert_frame("mart.curve_draws", pl.concat(draws))
         writer.run("ops/clean_day", day_index=day_index)
-        writer.run("ops/forget_to_close", first_day=day_index, last_day=day_index)
-        writer.insert_rows("ops.days_to_close", [{"day_index": day_index}] if runs_on else [])
+        turn.note(writer)
         writer.insert_rows("ops.dirty_hours", [{"mart": VERDICTS, "hour_index": day_index * HOURS_PER_DAY}])
     return len(curves)
-
-
-def reopen_days(writer: Writer, today: int) -> None:
-    """Mark the days that are over and have curves from while they ran: they are fitted again, on all of the day."""
-    with writer.transaction():
-        over = [row["day_index"] for row in writer.rows("ops/days_over", today=today)]
-        writer.insert_rows("ops.dirty_days", [{"day_index": day_index} for day_index in over])
-        writer.run("ops/forget_to_close", first_day=min(over, default=today), last_day=today - 1)
-
-
-def _kept(writer: Writer, day_index: int) -> set[str]:
-    """Return whose curve of a day that runs on stays; nobody's where earlier requests or the policy changed."""
-    if writer.rows("ops/earlier_changes", day_index=day_index):
-        return set()
-    return {row["deployment"] for row in writer.rows("curve/trusted_of_day", day_index=day_index)}
 
 
 def _candidates(writer: Writer, window: CurveWindow, seed: int, policy: PolicySettings) -> list[Candidate]:

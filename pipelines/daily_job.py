@@ -15,13 +15,13 @@ from pathlib import Path
 from pipelines.alerts.record import mark_changed_judgement
 from pipelines.changes import tell_changes
 from pipelines.contracts import breaches
-from pipelines.curves import reopen_days
 from pipelines.display import shown
 from pipelines.errors import NothingYetError, UnreachableError, UsageError, ValleywatchError
 from pipelines.heartbeat import beat
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.prices.memory import ask_to_reprice
 from pipelines.report_data import publish_if_behind
+from pipelines.running_day import reopen_days
 from pipelines.settings import load_settings
 from pipelines.stopping import heed
 from pipelines.times import FIRST_DAY, to_day, to_day_index

@@ -11,9 +11,9 @@ from pipelines.assets.step import step
 from pipelines.changes import tell_changes
 from pipelines.checks import REQUESTS_CONTRACT, check_result
 from pipelines.contracts import judge_requests
-from pipelines.curves import reopen_days
 from pipelines.ingest import ingest_sources
 from pipelines.resources import Workplace
+from pipelines.running_day import reopen_days
 from pipelines.times import to_day_index
 
 _REQUESTS = asset_spec(

@@ -29,9 +29,9 @@ def fit_curves(context: dg.AssetExecutionContext, workplace: Workplace) -> Itera
     findings = {}
     with step(context, workplace) as at:
         for day in at.sound_days((REQUESTS, MARTS)):
-            runs_on = at.settings.schedule.keeps_curves(day, workplace.now())
+            hours_over = at.settings.schedule.hours_over(day, workplace.now())
             try:
-                n_fitted = fit_day(at.writer, day, at.settings.policy, runs_on=runs_on)
+                n_fitted = fit_day(at.writer, day, at.settings.policy, hours_over=hours_over)
             except BlockedDayError as why:
                 if len(at.days) == 1:
                     raise

@@ -11,10 +11,11 @@ import pytest
 
 from pipelines.alerts.record import judge_day
 from pipelines.cadence import ScheduleSettings
-from pipelines.curves import fit_day, reopen_days
+from pipelines.curves import fit_day
 from pipelines.due_days import due_days
 from pipelines.ingest import ingest_sources
 from pipelines.marts import refresh_busy_periods, refresh_hours
+from pipelines.running_day import reopen_days
 from pipelines.settings import load_settings
 from pipelines.times import to_day_index
 from tests.place import PRICE, SOURCE, Place, request
@@ -44,13 +45,13 @@ def tick(place: Place, now: datetime) -> int:
         for mart in ("hourly_hit_rate", "hit_rate_histogram"):
             refresh_hours(writer, mart, day)
         refresh_busy_periods(writer, day)
-        n_fitted = fit_day(writer, day, settings.policy, runs_on=settings.schedule.keeps_curves(day, now))
+        n_fitted = fit_day(writer, day, settings.policy, hours_over=settings.schedule.hours_over(day, now))
         judge_day(writer, day, settings, now)
         writer.publish()
     return n_fitted
 
 
-@pytest.mark.parametrize("n_hours", [7, pytest.param(24, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_hours", [9, pytest.param(24, marks=pytest.mark.slow)])
 def test_ticks_of_a_day_and_its_end_are_one_daily_run(tmp_path: Path, n_hours: int) -> None:
     rows = ROWS[: 60 * n_hours]
     hourly, daily = Place(tmp_path / "hourly", SOURCE + PRICE + HOURLY), Place(tmp_path / "daily")
@@ -59,11 +60,12 @@ def test_ticks_of_a_day_and_its_end_are_one_daily_run(tmp_path: Path, n_hours: i
         # What an hour served is there ten minutes after it.
         hourly.write(f"{hour:02}.jsonl", rows[60 * hour : 60 * (hour + 1)])
         fitted.append(tick(hourly, MIDNIGHT + timedelta(hours=hour + 1, minutes=10)))
-    # Fitted until it can be trusted, then kept; the day's last hour is judged after midnight, on a curve of all of it.
+    # Fitted as the hours double until it can be trusted, then kept until the day is over.
     is_closed = n_hours == 24
     assert fitted[0] == 1
     assert 0 in fitted
-    assert fitted == sorted(fitted, reverse=True) if not is_closed else fitted[-1] == 1
+    assert sum(fitted) <= 4 + is_closed
+    assert fitted[-1] == is_closed
     if not is_closed:
         midnight = MIDNIGHT + timedelta(days=1)
         assert [due.day for due in due_days(hourly.warehouse, MIDNIGHT.date(), midnight.date())] == [MIDNIGHT.date()]
@@ -94,7 +96,7 @@ def test_late_lines_of_an_earlier_day_have_the_running_day_s_curves_fitted_again
     place.configure(SOURCE + PRICE)
     with place.warehouse.writer() as writer:
         settings, day = load_settings(place.config), to_day_index(MIDNIGHT.date())
-        assert not settings.schedule.keeps_curves(day, MIDNIGHT + timedelta(hours=9))
+        assert settings.schedule.hours_over(day, MIDNIGHT + timedelta(hours=9)) is None
         assert fit_day(writer, day, settings.policy) == 1
 
 
@@ -111,6 +113,16 @@ def test_a_deployment_that_appears_during_the_day_gets_a_curve_and_the_others_ke
     assert [row["deployment"] for row in after] == ["pool", "new"]
     assert after[0] == before[0]
     assert place.rows("select count(distinct deployment) as n from curve_candidates") == [{"n": 2}]
+
+
+def test_a_curve_that_cannot_be_trusted_is_fitted_again_as_the_hours_double(tmp_path: Path) -> None:
+    place = Place(tmp_path, SOURCE + PRICE + HOURLY)
+    fitted = []
+    for hour in range(10):
+        place.write(f"{hour}.jsonl", [request(hour, timestamp=f"2026-11-28T{hour:02}:15:00Z")])
+        fitted.append(tick(place, MIDNIGHT + timedelta(hours=hour + 1, minutes=10)))
+    assert [hour + 1 for hour, n_fitted in enumerate(fitted) if n_fitted] == [1, 2, 4, 8]
+    assert tick(place, MIDNIGHT + timedelta(days=1, minutes=10)) == 1
 
 
 @pytest.mark.parametrize(
