@@ -18,6 +18,11 @@ def to_us(instant: datetime) -> int:
     return (instant - EPOCH) // timedelta(microseconds=1)
 
 
+def from_us(instant_us: int) -> datetime:
+    """Return the instant, with its offset."""
+    return EPOCH + timedelta(microseconds=instant_us)
+
+
 def to_day_index(day: date) -> int:
     """Return whole days since the epoch."""
     return (day - EPOCH.date()).days
