@@ -16,6 +16,7 @@ from pathlib import Path
 from pipelines import __version__
 from pipelines.commands import (
     demo,
+    doctor,
     episodes,
     fit,
     formats,
@@ -32,7 +33,7 @@ from pipelines.commands import (
 from pipelines.errors import ValleywatchError
 from pipelines.stopping import Stopped, listening
 
-COMMANDS = (demo, run, ingest, status, episodes, whatif, waterfall, profit, sql, fit, report, rebuild, formats)
+COMMANDS = (demo, run, ingest, status, episodes, whatif, waterfall, profit, sql, fit, report, doctor, rebuild, formats)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

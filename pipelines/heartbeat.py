@@ -60,8 +60,8 @@ def beat(warehouse: Warehouse, now: datetime, day: str | None) -> None:
 def noting_failure(warehouse: Warehouse, now: datetime) -> Iterator[None]:
     """Note what a run failed of, for whoever asks later why there was no success.
 
-    A run that was asked for the impossible, or came while another one was at it, says nothing about the job. A note that
-    cannot be written must not hide the error.
+    A run that was asked for the impossible, or came while another one was at it, says nothing about the job. A note
+    that cannot be written must not hide the error.
     """
     try:
         yield

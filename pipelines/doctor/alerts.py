@@ -27,21 +27,23 @@ def check_deliveries(case: Case, reader: Reader) -> Iterator[Finding]:
     """Find deliveries that wait for too long or were given up, those that somebody has acknowledged left out."""
     rows = reader.rows("doctor/deliveries")
     dead = [row for row in rows if row["status"] == "dead" and _age_s(case, row["since_us"]) < DEAD_FOR_S]
-    waiting = [
-        row for row in rows
-        if row["status"] == "waiting" and _age_s(case, row["since_us"]) > MAX_WAITING_S
-    ]  # fmt: skip
+    waiting = [row for row in rows if row["status"] == "waiting" and _age_s(case, row["since_us"]) > MAX_WAITING_S]
     if dead:
         yield bad(
-            "alerts_dead", f"{counted(len(dead), 'alert')} given up; the newest, {_told(dead[0])}",
-            len(dead), rule=f"no alert of the last {span(DEAD_FOR_S)} is lost", remedy=_AGAIN,
-        )  # fmt: skip
+            "alerts_dead",
+            f"{counted(len(dead), 'alert')} given up; the newest, {_told(dead[0])}",
+            len(dead),
+            rule=f"no alert of the last {span(DEAD_FOR_S)} is lost",
+            remedy=_AGAIN,
+        )
     if waiting:
         yield bad(
             "alerts_waiting",
             f"{counted(len(waiting), 'alert')} not delivered yet; the newest, {_told(waiting[0])}",
-            len(waiting), rule=f"an alert is delivered within {span(MAX_WAITING_S)} of the first attempt", remedy=_AGAIN,
-        )  # fmt: skip
+            len(waiting),
+            rule=f"an alert is delivered within {span(MAX_WAITING_S)} of the first attempt",
+            remedy=_AGAIN,
+        )
     if not dead and not waiting:
         yield ok("alerts", "no alert waits or was given up", 0)
 
@@ -49,18 +51,21 @@ def check_deliveries(case: Case, reader: Reader) -> Iterator[Finding]:
 def check_untried(case: Case, reader: Reader) -> Iterator[Finding]:
     """Find alerts that a channel should have been given and that none was, when the snapshot was published."""
     published = changed_at(case.warehouse.snapshot.resolve())
-    oldest = published.timestamp() // HOUR_S - case.settings.alerting.max_alert_age_hours
+    oldest = int(published.timestamp() // HOUR_S) - case.settings.alerting.max_alert_age_hours
     untried = [
-        row for row in reader.rows("doctor/untried_alerts", from_hour=int(oldest))
+        row
+        for row in reader.rows("doctor/untried_alerts", from_hour=oldest)
         if (published - from_us(row["written_us"])).total_seconds() > MAX_WAITING_S and _is_wanted(case, row)
-    ]  # fmt: skip
+    ]
     if untried:
         written = utc_time(from_us(untried[0]["written_us"]))
         yield bad(
-            "alerts_untried", f"{counted(len(untried), 'alert')} never given to a channel, the oldest of {written} UTC",
-            len(untried), rule=f"an alert is taken up within {span(MAX_WAITING_S)}",
+            "alerts_untried",
+            f"{counted(len(untried), 'alert')} never given to a channel, the oldest of {written} UTC",
+            len(untried),
+            rule=f"an alert is taken up within {span(MAX_WAITING_S)}",
             remedy="run `valleywatch run`, which delivers what is recorded, and see what it says of the channels",
-        )  # fmt: skip
+        )
 
 
 def _is_wanted(case: Case, row: dict[str, Any]) -> bool:

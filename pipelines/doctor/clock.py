@@ -36,14 +36,20 @@ def check_clock(case: Case, reader: Reader) -> Iterator[Finding]:
     rule = f"nothing was written more than {span(TOLERATED.total_seconds())} after the present"
     what = f"it is {utc_time(case.now)} UTC"
     if newest > case.now + TOLERATED:
-        yield bad("clock_back", f"{what}, and {name} {utc_time(newest)} UTC", -case.age_s(newest), rule=rule,
-                  remedy=_SET)  # fmt: skip
+        yield bad(
+            "clock_back", f"{what}, and {name} {utc_time(newest)} UTC", -case.age_s(newest), rule=rule, remedy=_SET
+        )
     else:
         yield ok("clock", what, case.now.isoformat(), rule=rule)
     if row["last_hour_index"] is not None and to_hour(row["last_hour_index"]) > case.now + TOLERATED:
         hour = to_hour(row["last_hour_index"])
-        yield bad("hours_ahead", f"{what}, and requests arrived {utc_time(hour)} UTC", -case.age_s(hour),
-                  rule="no request arrives in the future", remedy=f"{_SET}; or the producer's clock is ahead")  # fmt: skip
+        yield bad(
+            "hours_ahead",
+            f"{what}, and requests arrived {utc_time(hour)} UTC",
+            -case.age_s(hour),
+            rule="no request arrives in the future",
+            remedy=f"{_SET}; or the producer's clock is ahead",
+        )
 
 
 def check_synchronized(case: Case) -> Iterator[Finding]:
@@ -53,8 +59,12 @@ def check_synchronized(case: Case) -> Iterator[Finding]:
     if (state / "synchronized").exists():
         yield ok("clock_synchronized", "systemd-timesyncd has set the clock", rule=rule)
     elif state.is_dir():
-        yield warn("clock_unsynchronized", "systemd-timesyncd has not set the clock since the machine started",
-                   rule=rule, remedy="timedatectl timesync-status says which server it asks and why it fails")  # fmt: skip
+        yield warn(
+            "clock_unsynchronized",
+            "systemd-timesyncd has not set the clock since the machine started",
+            rule=rule,
+            remedy="timedatectl timesync-status says which server it asks and why it fails",
+        )
     else:
         yield ok("clock_unknown", "whether the clock is kept cannot be told: no systemd-timesyncd here", rule=rule)
 

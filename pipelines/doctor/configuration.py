@@ -24,7 +24,7 @@ def check_folder(case: Case) -> Iterator[Finding]:
         yield bad("warehouse_missing", f"{case.folder} is not there", rule=rule, remedy=_FIRST_RUN)
     elif not case.folder.is_dir():
         yield bad("warehouse_no_folder", f"{case.folder} is no folder", rule=rule, remedy=_FIRST_RUN)
-    elif not os.access(case.folder, os.R_OK | os.W_OK | os.X_OK):
+    elif not os.access(case.folder, os.R_OK | os.W_OK | os.X_OK, effective_ids=True):
         user = f"user {os.geteuid()}"
         remedy = f"run doctor as the user that runs the job, or give the folder to it: chown -R USER {case.folder}"
         yield bad("warehouse_closed", f"{case.folder} is closed to {user}", os.geteuid(), rule=rule, remedy=remedy)
@@ -37,19 +37,23 @@ def check_channels(case: Case) -> Iterator[Finding]:
     channels = case.settings.alerts
     if not channels:
         yield ok(
-            "channels_none", "no [[alerts]] are configured: alerts are recorded and nobody is told", 0,
+            "channels_none",
+            "no [[alerts]] are configured: alerts are recorded and nobody is told",
+            0,
             remedy="name a channel under [[alerts]], or look at `valleywatch status`",
-        )  # fmt: skip
+        )
         return
     missing = [
         (channel.label, name) for channel in channels for name in _variables(channel) if not case.environment.get(name)
     ]
     for label, name in missing:
         yield warn(
-            "channel_variable_unset", f"the channel {label} takes {name} from the environment, and it is not set here",
-            name, rule="every variable that a channel names is set where the job runs",
+            "channel_variable_unset",
+            f"the channel {label} takes {name} from the environment, and it is not set here",
+            name,
+            rule="every variable that a channel names is set where the job runs",
             remedy=f"set {name} in the job's environment; if it is set there, run doctor in that environment",
-        )  # fmt: skip
+        )
     if not missing:
         yield ok("channels", f"{counted(len(channels), 'channel')}, every variable set", len(channels))
 

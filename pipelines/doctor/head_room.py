@@ -43,8 +43,13 @@ def check_room(case: Case) -> Iterator[Finding]:
     # File systems without a fixed number of inodes tell of none at all.
     if inodes.f_files and inodes.f_favail < MIN_INODES:
         rule = f"at least {MIN_INODES:,} more files can be made"
-        yield bad("inodes", f"{inodes.f_favail:,} more files can be made", inodes.f_favail, rule=rule,
-                  remedy="remove what made so many small files on this disk")  # fmt: skip
+        yield bad(
+            "inodes",
+            f"{inodes.f_favail:,} more files can be made",
+            inodes.f_favail,
+            rule=rule,
+            remedy="remove what made so many small files on this disk",
+        )
 
 
 def check_growth(case: Case, reader: Reader) -> Iterator[Finding]:
@@ -73,15 +78,21 @@ def check_left_over(case: Case) -> Iterator[Finding]:
         sizes = [path.stat().st_size for path in (case.folder / "tmp").glob("*")]
         if sum(sizes) > MAX_LEFT_BYTES:
             yield warn(
-                "scratch_left", f"{counted(len(sizes), 'file')} of {size(sum(sizes))} left in tmp/ by a killed run",
-                sum(sizes), rule=f"at most {size(MAX_LEFT_BYTES)} is left over",
+                "scratch_left",
+                f"{counted(len(sizes), 'file')} of {size(sum(sizes))} left in tmp/ by a killed run",
+                sum(sizes),
+                rule=f"at most {size(MAX_LEFT_BYTES)} is left over",
                 remedy="run `valleywatch run`: it removes them before anything else",
-            )  # fmt: skip
+            )
     aside = sorted(case.folder.glob("damaged-*"))
     if aside:
         names = ", ".join(path.name for path in aside)
-        yield ok("damaged_aside", f"a rebuild put {names} aside", len(aside),
-                 remedy="delete it when nobody needs it any more")  # fmt: skip
+        yield ok(
+            "damaged_aside",
+            f"a rebuild put {names} aside",
+            len(aside),
+            remedy="delete it when nobody needs it any more",
+        )
     live, copy = case.folder / "warehouse.duckdb", case.warehouse.snapshot
     if live.exists() and copy.exists():
         yield _bloat(live, copy)

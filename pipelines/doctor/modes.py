@@ -1,7 +1,7 @@
 """Who may read and write the files.
 
-Belongs here: owners and modes of the configuration and of the warehouse. Does not belong here: the logs, which are other
-people's.
+Belongs here: owners and modes of the configuration and of the warehouse. Does not belong here: the logs, which are
+other people's.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class _Kept:
 
 _KEPT = (
     _Kept("mode_folder", 0o700, "folder", (".", "lake", "lake/day=*", "snapshots", "tmp", "damaged-*")),
-    _Kept("mode_database", 0o600, "database file", ("warehouse.duckdb*", "snapshots/*.duckdb", "writer.lock")),
-    _Kept("mode_published", 0o600, "note or report", ("last_*.json", "report.html")),
-    _Kept("mode_lake", 0o400, "file of the lake", ("lake/*/*.parquet",)),
+    _Kept("mode_database", 0o600, "database file", ("warehouse.duckdb", "snapshots/*.duckdb", "writer.lock")),
+    _Kept("mode_published", 0o600, "published file", ("last_*.json", "report.html")),
+    _Kept("mode_lake", 0o400, "lake file", ("lake/*/*.parquet",)),
 )
 
 
@@ -55,11 +55,15 @@ def check_warehouse(case: Case) -> Iterator[Finding]:
         if wide:
             found = ", ".join(sorted({f"{stat.S_IMODE(path.stat().st_mode):04o}" for path in wide}))
             names = listed([str(path.relative_to(case.folder)) for path in wide])
-            command = f"cd {shlex.quote(str(case.folder))} && chmod {kept.mode:o} {' '.join(kept.patterns)}"
-            yield warn(kept.code, f"{counted(len(wide), kept.of)} of mode {found}: {names}", found, rule=rule,
-                       remedy=command)  # fmt: skip
+            patterns = [pattern for pattern in kept.patterns if set(_matching(case.folder, [pattern])) & set(wide)]
+            command = f"cd {shlex.quote(str(case.folder))} && chmod {kept.mode:o} {' '.join(patterns)}"
+            yield warn(
+                kept.code, f"{counted(len(wide), kept.of)} of mode {found}: {names}", found, rule=rule, remedy=command
+            )
         else:
-            yield ok(kept.code, f"{counted(len(paths), kept.of)} at most {kept.mode:04o}", f"{kept.mode:04o}", rule=rule)
+            yield ok(
+                kept.code, f"{counted(len(paths), kept.of)} at most {kept.mode:04o}", f"{kept.mode:04o}", rule=rule
+            )
 
 
 def check_owners(case: Case) -> Iterator[Finding]:
@@ -70,8 +74,13 @@ def check_owners(case: Case) -> Iterator[Finding]:
     rule = "everything in the warehouse belongs to the owner of its folder"
     if others:
         remedy = f"chown -R --reference={shlex.quote(str(case.folder))} {shlex.quote(str(case.folder))}"
-        yield bad("owners", f"{counted(len(others), 'file')} of another user: {listed(others)}", len(others), rule=rule,
-                  remedy=remedy)  # fmt: skip
+        yield bad(
+            "owners",
+            f"{counted(len(others), 'file')} of another user: {listed(others)}",
+            len(others),
+            rule=rule,
+            remedy=remedy,
+        )
     else:
         yield ok("owners", f"all of user {owner}", owner, rule=rule)
 

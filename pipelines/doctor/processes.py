@@ -40,7 +40,7 @@ def process(pid: int, proc: Path) -> Process | None:
 
 
 def owner(pid: int, since: datetime, proc: Path) -> Process | None:
-    """Return the process that did something at `since`; None where it is gone, its number taken by a later one or not."""
+    """Return the process that did something at `since`; None where it is gone, even if another one has its number."""
     found = process(pid, proc)
     return found if found is not None and found.started_at <= since + _SLACK else None
 

@@ -26,22 +26,30 @@ def check_file(case: Case) -> Iterator[Finding]:
         yield bad("snapshot_missing", f"nothing is published in {case.folder}", rule=_RULE, remedy=remedy)
     elif not link.exists():
         yield bad(
-            "snapshot_missing", f"{link} points to {os.readlink(link)}, which is not there", str(link), rule=_RULE,
+            "snapshot_missing",
+            f"{link} points to {link.readlink()}, which is not there",
+            str(link),
+            rule=_RULE,
             remedy=f"rm {link}, then run `valleywatch run`, which publishes another",
-        )  # fmt: skip
-    elif not os.access(link, os.R_OK):
+        )
+    elif not os.access(link, os.R_OK, effective_ids=True):
         yield bad(
-            "snapshot_closed", f"{link.resolve()} may not be read by user {os.geteuid()}", os.geteuid(), rule=_RULE,
+            "snapshot_closed",
+            f"{link.resolve()} may not be read by user {os.geteuid()}",
+            os.geteuid(),
+            rule=_RULE,
             remedy="run doctor as the user that runs the job",
-        )  # fmt: skip
+        )
 
 
 def unusable(error: Exception) -> Finding:
     """Return the finding of a snapshot that cannot be opened or read to its end; the error names file and remedy."""
     return bad(
-        "snapshot_damaged", str(error).partition("\n")[0], rule=_RULE,
+        "snapshot_damaged",
+        str(error).partition("\n")[0],
+        rule=_RULE,
         remedy="do as it says; if `valleywatch run` then finds the database damaged as well: `valleywatch rebuild`",
-    )  # fmt: skip
+    )
 
 
 def check_content(case: Case, reader: Reader) -> Iterator[Finding]:
@@ -53,8 +61,9 @@ def check_content(case: Case, reader: Reader) -> Iterator[Finding]:
         "snapshot",
         f"{path.name}, layout {SCHEMA_VERSION}, {size(path.stat().st_size)}, read through: "
         f"{counted(n_rows, 'row')}; published {utc_time(published)} UTC, {span(case.age_s(published))} ago",
-        case.age_s(published), rule=_RULE,
-    )  # fmt: skip
+        case.age_s(published),
+        rule=_RULE,
+    )
 
 
 def check_behind(case: Case, reader: Reader) -> Iterator[Finding]:
@@ -67,10 +76,13 @@ def check_behind(case: Case, reader: Reader) -> Iterator[Finding]:
     rule = "every day that is over is judged on all of its lines"
     if behind:
         yield warn(
-            "days_behind", f"{counted(len(behind), 'day')} not judged since their lines changed: "
-            f"{listed([day_text(day) for day in behind])}", len(behind), rule=rule,
+            "days_behind",
+            f"{counted(len(behind), 'day')} not judged since their lines changed: "
+            f"{listed([day_text(day) for day in behind])}",
+            len(behind),
+            rule=rule,
             remedy="run `valleywatch run`, which does all of them",
-        )  # fmt: skip
+        )
     else:
         yield ok("days_behind", "no day waits to be judged", 0, rule=rule)
 
@@ -82,9 +94,12 @@ def check_lake(case: Case, reader: Reader) -> Iterator[Finding]:
     rule = "every file of the lake that is listed is there and of its size"
     if wrong:
         yield bad(
-            "lake_damaged", f"{counted(len(wrong), 'file')} missing or of another size: {listed(wrong)}", len(wrong),
-            rule=rule, remedy="put them back from a backup, or run `valleywatch rebuild --from-logs`",
-        )  # fmt: skip
+            "lake_damaged",
+            f"{counted(len(wrong), 'file')} missing or of another size: {listed(wrong)}",
+            len(wrong),
+            rule=rule,
+            remedy="put them back from a backup, or run `valleywatch rebuild --from-logs`",
+        )
     else:
         total = sum(row["size_bytes"] for row in rows)
         yield ok("lake", f"{counted(len(rows), 'file')}, {size(total)}, all there", len(rows), rule=rule)

@@ -29,23 +29,38 @@ RETIRED_AFTER = timedelta(days=14)
 def check_patterns(case: Case) -> Iterator[Finding]:
     """Find sources whose path names nothing, or something that cannot be listed."""
     if not case.settings.sources:
-        yield bad("sources_none", "no [[sources]] are configured", 0, rule="at least one source is read",
-                  remedy="add a [[sources]] to the configuration; `valleywatch formats` lists what is read")  # fmt: skip
+        yield bad(
+            "sources_none",
+            "no [[sources]] are configured",
+            0,
+            rule="at least one source is read",
+            remedy="add a [[sources]] to the configuration; `valleywatch formats` lists what is read",
+        )
     for source in _local(case):
         name, rule = shown(source.name), "a source's path matches at least one file, and its folders can be listed"
         found, fault = _found(case, source)
         if fault is not None:
-            yield bad("source_unlistable", f"{name}: {fault}", source.name, rule=rule,
-                      remedy="correct `path` of that [[sources]], or the owner and mode of what it names")  # fmt: skip
+            yield bad(
+                "source_unlistable",
+                f"{name}: {fault}",
+                source.name,
+                rule=rule,
+                remedy="correct `path` of that [[sources]], or the owner and mode of what it names",
+            )
         elif not found.files:
-            yield bad("source_empty", f"{name}: no file matches {source.path!r}", source.name, rule=rule,
-                      remedy="see whether the producer still writes there; correct `path`, or remove it")  # fmt: skip
+            yield bad(
+                "source_empty",
+                f"{name}: no file matches {source.path!r}",
+                source.name,
+                rule=rule,
+                remedy="see whether the producer still writes there; correct `path`, or remove it",
+            )
         else:
             yield ok("source_files", f"{name}: {counted(len(found.files), 'file')}", source.name, rule=rule)
 
 
 def check_silence(case: Case, reader: Reader) -> Iterator[Finding]:
-    """Find sources of which nothing new was loaded for long, as of the last run: what no run looked for is not missed."""
+    """Find sources of which nothing new was loaded for long, as of the last run: no run looked for what came since."""
     beat = last_beat(case.warehouse)
     as_of = case.now if beat is None else min(case.now, beat.finished)
     most_h = case.settings.alerting.stale_after_hours
@@ -75,9 +90,12 @@ def check_deployments(case: Case, reader: Reader) -> Iterator[Finding]:
     rule = f"a deployment serves a request every {most_h} hours (alerting.stale_after_hours)"
     if silent:
         yield warn(
-            "deployments_stale", f"{counted(len(silent), 'deployment')} silent: {listed(silent)}", len(silent),
-            rule=rule, remedy="see whether it still serves; if its log only comes later, raise stale_after_hours",
-        )  # fmt: skip
+            "deployments_stale",
+            f"{counted(len(silent), 'deployment')} silent: {listed(silent)}",
+            len(silent),
+            rule=rule,
+            remedy="see whether it still serves; if its log only comes later, raise stale_after_hours",
+        )
     else:
         yield ok("deployments", f"{counted(len(alive), 'deployment')} with requests", len(alive), rule=rule)
 
@@ -98,9 +116,12 @@ def check_left_behind(case: Case, reader: Reader) -> Iterator[Finding]:
     rule = f"a file is loaded within {span(MAX_WAIT_S)} of its last change"
     if late:
         yield bad(
-            "files_waiting", f"{counted(len(late), 'file')} not loaded: {listed(late)}", len(late), rule=rule,
+            "files_waiting",
+            f"{counted(len(late), 'file')} not loaded: {listed(late)}",
+            len(late),
+            rule=rule,
             remedy="run `valleywatch ingest` and read what it says: what is unfinished at its end must be written anew",
-        )  # fmt: skip
+        )
     else:
         yield ok("files_waiting", "no file waits to be loaded", 0, rule=rule)
 
@@ -112,9 +133,12 @@ def check_rejected(case: Case, reader: Reader) -> Iterator[Finding]:
     if rows:
         named = [f"{shown(row['path'], 120)} ({row['reason']})" for row in rows]
         yield bad(
-            "files_rejected", f"{counted(len(rows), 'file')} refused in the last day: {listed(named)}", len(rows),
-            rule=rule, remedy="`valleywatch sql \"from ingest_files where status = 'rejected'\"` says why, and the key",
-        )  # fmt: skip
+            "files_rejected",
+            f"{counted(len(rows), 'file')} refused in the last day: {listed(named)}",
+            len(rows),
+            rule=rule,
+            remedy="`valleywatch sql \"from ingest_files where status = 'rejected'\"` says why, and the key",
+        )
     else:
         yield ok("files_rejected", "no file was refused in the last day", 0, rule=rule)
 

@@ -57,9 +57,10 @@ def check_blocked_days(_case: Case, reader: Reader) -> Iterator[Finding]:
     yield bad(
         "blocked_days",
         f"{listed([day_text(day) for day, _ in days])} stopped: {first['expectation']} ({first['detail']})",
-        len(days), rule="every day's requests and marts keep their contracts (view check_findings)",
+        len(days),
+        rule="every day's requests and marts keep their contracts (view check_findings)",
         remedy=f"put right what the detail names, then `valleywatch run --day {day_text(days[0][0])}`",
-    )  # fmt: skip
+    )
 
 
 def _said(case: Case, beat: Heartbeat) -> str:

@@ -30,18 +30,26 @@ def check_packages(_case: Case) -> Iterator[Finding]:
         asked = metadata.requires(DISTRIBUTION) or []
         python = SpecifierSet(metadata.metadata(DISTRIBUTION)["Requires-Python"] or "")
     except metadata.PackageNotFoundError:
-        yield warn("packages_unknown", f"{DISTRIBUTION} runs without being installed: what it needs cannot be told",
-                   rule="it is installed as a distribution", remedy=_INSTALL)  # fmt: skip
+        yield warn(
+            "packages_unknown",
+            f"{DISTRIBUTION} runs without being installed: what it needs cannot be told",
+            rule="it is installed as a distribution",
+            remedy=_INSTALL,
+        )
         return
     rule = "Python and packages are within the ranges the distribution names"
-    faults = [] if Version(platform.python_version()) in python else [f"Python {platform.python_version()} not {python}"]
-    faults += unmet(asked, metadata.version)
+    here = platform.python_version()
+    faults = ([] if Version(here) in python else [f"Python {here} is not {python}"]) + unmet(asked, metadata.version)
     if faults:
         yield bad("packages", listed(faults, 5), len(faults), rule=rule, remedy=_INSTALL)
     else:
         needed = counted(len(asked), "requirement")
-        yield ok("packages", f"{DISTRIBUTION} {__version__}, Python {platform.python_version()}, {needed} met",
-                 __version__, rule=rule)  # fmt: skip
+        yield ok(
+            "packages",
+            f"{DISTRIBUTION} {__version__}, Python {here}, {needed} met",
+            __version__,
+            rule=rule,
+        )
 
 
 def unmet(asked: list[str], version_of: Callable[[str], str]) -> list[str]:
@@ -66,8 +74,11 @@ def check_writer_version(case: Case) -> Iterator[Finding]:
     rule = "job and commands are of one version"
     if beat is not None and beat.version != __version__:
         yield warn(
-            "version_differs", f"the last success was of {beat.version}, this is {__version__}", beat.version,
-            rule=rule, remedy="call doctor from the job's environment, or install one version in both",
-        )  # fmt: skip
+            "version_differs",
+            f"the last success was of {beat.version}, this is {__version__}",
+            beat.version,
+            rule=rule,
+            remedy="call doctor from the job's environment, or install one version in both",
+        )
     elif beat is not None:
         yield ok("version", f"the last success was of this version, {beat.version}", beat.version, rule=rule)

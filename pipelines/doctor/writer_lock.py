@@ -41,8 +41,9 @@ def check_lock(case: Case) -> Iterator[Finding]:
         remedy = f"see whether it still works (top -p {text}); if it hangs: kill {text}. What it committed stays"
         yield bad("writer_lock_long", what, text, rule=rule, remedy=remedy if found else f"{unseen} {path}")
     elif found is None:
-        yield warn("writer_lock_unseen", what, text, rule="the holder is a process of this machine",
-                   remedy=f"{unseen} {path}")  # fmt: skip
+        yield warn(
+            "writer_lock_unseen", what, text, rule="the holder is a process of this machine", remedy=f"{unseen} {path}"
+        )
     else:
         yield ok("writer_lock", what, text, rule=rule)
 
@@ -59,7 +60,7 @@ def check_file_system(case: Case) -> Iterator[Finding]:
 
 
 def file_system(folder: Path, mounts: str) -> str:
-    """Return the type of the file system that `folder` lies on, of the kernel's table of mounts; the last one counts."""
+    """Return the type of the file system that `folder` lies on, of the kernel's table of mounts."""
     found, depth = "an unknown file system", -1
     for line in mounts.splitlines():
         _, at, kind = line.split(" ")[:3]
