@@ -27,7 +27,15 @@ def alert(key: str, *, written_at: Any = NOW, deployment: str = "pool", kind: st
 
 
 def delivery(key: str, status: str, *, at: Any = NOW, **more: Any) -> dict[str, Any]:
-    row = {"dedup_key": key, "kind": "entry", "level": 0, "channel": "slack", "status": status, "attempts": 3}
+    row = {
+        "dedup_key": key,
+        "kind": "entry",
+        "level": 0,
+        "channel": "slack",
+        "status": status,
+        "attempts": 3,
+        "error": None,
+    }
     return row | {"first_attempt_us": to_us(at), "settled_us": to_us(at) if status == "dead" else None} | more
 
 

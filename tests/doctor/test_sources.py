@@ -76,7 +76,7 @@ def test_a_file_that_no_run_has_loaded_for_a_day_is_bad(patient: Patient) -> Non
     seen = path.stat()
     here = max(seen.st_mtime_ns, seen.st_ctime_ns) / 1e9
     assert patient.found("files_waiting", NOW.fromtimestamp(here + 86_399, NOW.tzinfo)).level == "ok"
-    os.unlink(path)
+    path.unlink()
     assert patient.found("files_waiting", now).level == "ok"
 
 

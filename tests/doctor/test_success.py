@@ -21,8 +21,16 @@ def test_a_success_of_yesterday_is_in_time_and_an_older_one_is_not(patient: Pati
     assert "valleywatch run" in late.remedy
 
 
-@pytest.mark.parametrize("content", [None, "", "[]", "{", '{"finished_at": "yesterday", "day": null, "version": "1"}',
-                                     '{"finished_at": "2026-11-29T12:00:00", "day": null, "version": "1"}'])  # fmt: skip
+UNREADABLE = (
+    "",
+    "[]",
+    "{",
+    '{"finished_at": "yesterday", "day": null, "version": "1"}',
+    '{"finished_at": "2026-11-29T12:00:00", "day": null, "version": "1"}',
+)
+
+
+@pytest.mark.parametrize("content", [None, *UNREADABLE])
 def test_without_a_readable_success_there_was_none(patient: Patient, content: str | None) -> None:
     path = patient.warehouse.folder / NAME
     path.unlink()
