@@ -18,9 +18,9 @@ def to_us(instant: datetime) -> int:
     return (instant - EPOCH) // timedelta(microseconds=1)
 
 
-def from_us(instant_us: int) -> datetime:
-    """Return the instant, with its offset."""
-    return EPOCH + timedelta(microseconds=instant_us)
+def to_instant(us: int) -> datetime:
+    """Return the instant so many microseconds since the epoch, with its offset."""
+    return EPOCH + timedelta(microseconds=us)
 
 
 def to_day_index(day: date) -> int:

@@ -7,14 +7,15 @@ alerts`), whether channels are configured (`configuration`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
+from pipelines.delivery.due import SEND, fate, unsettled
 from pipelines.display import utc_time
 from pipelines.doctor.case import Case, changed_at
 from pipelines.doctor.finding import Finding, bad, ok
 from pipelines.doctor.phrases import DAY_S, HOUR_S, counted, span
-from pipelines.prices.globs import matches
-from pipelines.times import from_us
+from pipelines.times import to_hour, to_instant
 from pipelines.warehouse import Reader
 
 MAX_WAITING_S = HOUR_S
@@ -25,7 +26,8 @@ _AGAIN = "put right what the error names, then `valleywatch alerts retry`"
 
 def check_deliveries(case: Case, reader: Reader) -> Iterator[Finding]:
     """Find deliveries that wait for too long or were given up, those that somebody has acknowledged left out."""
-    rows = reader.rows("doctor/deliveries")
+    labels = {of.label for of in case.settings.alerts}
+    rows = [row for row in reader.rows("doctor/deliveries") if row["channel"] in labels]
     dead = [row for row in rows if row["status"] == "dead" and _age_s(case, row["since_us"]) < DEAD_FOR_S]
     waiting = [row for row in rows if row["status"] == "waiting" and _age_s(case, row["since_us"]) > MAX_WAITING_S]
     if dead:
@@ -49,39 +51,33 @@ def check_deliveries(case: Case, reader: Reader) -> Iterator[Finding]:
 
 
 def check_untried(case: Case, reader: Reader) -> Iterator[Finding]:
-    """Find alerts that a channel should have been given and that none was, when the snapshot was published."""
-    published = changed_at(case.warehouse.snapshot.resolve())
-    oldest = int(published.timestamp() // HOUR_S) - case.settings.alerting.max_alert_age_hours
+    """Find alerts that are due and were never tried: a round publishes what it did, so the snapshot tells."""
+    settings, then = case.settings, case.now - timedelta(seconds=MAX_WAITING_S)
+    if changed_at(case.warehouse.snapshot.resolve()) > then:
+        return
     untried = [
-        row
-        for row in reader.rows("doctor/untried_alerts", from_hour=oldest)
-        if (published - from_us(row["written_us"])).total_seconds() > MAX_WAITING_S and _is_wanted(case, row)
+        alert
+        for of in settings.alerts
+        for alert in unsettled(reader, of.label)
+        if not alert.attempts
+        and all(fate(alert, of, settings.alerting, settings.silences, at) == SEND for at in (then, case.now))
     ]
     if untried:
-        written = utc_time(from_us(untried[0]["written_us"]))
+        hour = utc_time(to_hour(untried[0].hour_index))
         yield bad(
             "alerts_untried",
-            f"{counted(len(untried), 'alert')} never given to a channel, the oldest of {written} UTC",
+            f"{counted(len(untried), 'alert')} due and not tried; the first is {untried[0].kind} of {hour} UTC",
             len(untried),
-            rule=f"an alert is taken up within {span(MAX_WAITING_S)}",
-            remedy="run `valleywatch run`, which delivers what is recorded, and see what it says of the channels",
+            rule=f"an alert is tried within {span(MAX_WAITING_S)} of being due",
+            remedy="run `valleywatch alerts send` and see what it says; then look why nothing started it",
         )
-
-
-def _is_wanted(case: Case, row: dict[str, Any]) -> bool:
-    """Say whether some channel takes alerts of this deployment and kind."""
-    return any(
-        (not channel.events or row["kind"] in channel.events)
-        and (row["deployment"] is None or any(matches(glob, row["deployment"]) for glob in channel.deployments))
-        for channel in case.settings.alerts
-    )
 
 
 def _told(row: dict[str, Any]) -> str:
     error = f": {row['error']}" if row["error"] else ""
-    when = utc_time(from_us(row["since_us"]))
+    when = utc_time(to_instant(row["since_us"]))
     return f"{row['kind']} to {row['channel']} after {counted(row['attempts'], 'attempt')}, {when} UTC{error}"
 
 
 def _age_s(case: Case, instant_us: int) -> float:
-    return case.age_s(from_us(instant_us))
+    return case.age_s(to_instant(instant_us))

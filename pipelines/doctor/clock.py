@@ -13,7 +13,7 @@ from pipelines.doctor.case import Case, changed_at
 from pipelines.doctor.finding import Finding, bad, ok, warn
 from pipelines.doctor.phrases import span
 from pipelines.heartbeat import last_beat
-from pipelines.times import from_us, to_hour
+from pipelines.times import to_hour, to_instant
 from pipelines.warehouse import Reader
 
 TOLERATED = timedelta(minutes=10)
@@ -70,4 +70,4 @@ def check_synchronized(case: Case) -> Iterator[Finding]:
 
 
 def _instant(instant_us: int | None) -> datetime | None:
-    return None if instant_us is None else from_us(instant_us)
+    return None if instant_us is None else to_instant(instant_us)

@@ -40,7 +40,7 @@ def check_home(case: Case) -> Iterator[Finding]:
             f"DAGSTER_HOME is {name}, and there is no such folder",
             name,
             rule=_RULE,
-            remedy=f"mkdir -p {name} and copy dagster_home/dagster.yaml of this package into it",
+            remedy=f"mkdir -p {name} and put dagster_home/dagster.yaml of this package into it",
         )
     elif not os.access(home, os.R_OK | os.W_OK | os.X_OK, effective_ids=True):
         yield bad(
@@ -56,7 +56,7 @@ def check_home(case: Case) -> Iterator[Finding]:
             f"{name} holds no dagster.yaml: telemetry is on, runs that hang are not ended",
             name,
             rule="the settings shipped as dagster_home/dagster.yaml are in force",
-            remedy=f"copy dagster_home/dagster.yaml of this package to {name}",
+            remedy=f"put dagster_home/dagster.yaml of this package into {name}",
         )
     else:
         yield ok("dagster_home", f"DAGSTER_HOME is {name}", name, rule=_RULE)

@@ -16,12 +16,12 @@ from pipelines.doctor import (
     dagster_home,
     data,
     head_room,
+    locks,
     modes,
     snapshot,
     sources,
     success,
     versions,
-    writer_lock,
 )
 from pipelines.doctor.case import Case
 from pipelines.doctor.finding import Finding, bad, worst_first
@@ -43,8 +43,9 @@ OF_ITSELF: tuple[Check, ...] = (
 """Checks that need nothing but the configuration and the machine."""
 OF_FOLDER: tuple[Check, ...] = (
     success.check_success,
-    writer_lock.check_lock,
-    writer_lock.check_file_system,
+    locks.check_writer,
+    locks.check_delivery,
+    locks.check_file_system,
     head_room.check_room,
     head_room.check_left_over,
     versions.check_writer_version,

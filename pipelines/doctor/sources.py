@@ -18,7 +18,7 @@ from pipelines.heartbeat import last_beat
 from pipelines.inbox import Found, find_files
 from pipelines.object_url import is_url
 from pipelines.settings import SourceSettings
-from pipelines.times import from_us, to_hour, to_us
+from pipelines.times import to_hour, to_instant, to_us
 from pipelines.warehouse import Reader
 
 MAX_WAIT_S = DAY_S
@@ -72,8 +72,8 @@ def check_silence(case: Case, reader: Reader) -> Iterator[Finding]:
         if instant_us is None:
             yield bad("source_stale", f"{name}: nothing was ever loaded", source.name, rule=rule, remedy=remedy)
             continue
-        silent_s = (as_of - from_us(instant_us)).total_seconds()
-        what = f"{name}: something new was last loaded {utc_time(from_us(instant_us))} UTC"
+        silent_s = (as_of - to_instant(instant_us)).total_seconds()
+        what = f"{name}: something new was last loaded {utc_time(to_instant(instant_us))} UTC"
         if silent_s > most_h * HOUR_S:
             what = f"{what}; a run {span(silent_s)} later found nothing new"
             yield bad("source_stale", what, source.name, rule=rule, remedy=remedy)
@@ -84,7 +84,7 @@ def check_silence(case: Case, reader: Reader) -> Iterator[Finding]:
 def check_deployments(case: Case, reader: Reader) -> Iterator[Finding]:
     """Find deployments that served requests and no longer do."""
     most_h = case.settings.alerting.stale_after_hours
-    rows = [(row["deployment"], to_hour(row["last_hour_index"])) for row in reader.rows("doctor/deployments")]
+    rows = [(row["deployment"], to_hour(row["newest_hour_index"])) for row in reader.rows("alerts/newest_hours")]
     alive = [(name, hour) for name, hour in rows if hour > case.now - RETIRED_AFTER]
     silent = [f"{shown(name)} since {utc_time(hour)} UTC" for name, hour in alive if case.age_s(hour) > most_h * HOUR_S]
     rule = f"a deployment serves a request every {most_h} hours (alerting.stale_after_hours)"

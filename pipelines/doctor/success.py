@@ -7,7 +7,6 @@ Dagster's history has them (`dagster_runs`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 
 from pipelines.display import utc_time
 from pipelines.doctor.case import Case
@@ -48,18 +47,17 @@ def check_success(case: Case) -> Iterator[Finding]:
 
 def check_blocked_days(_case: Case, reader: Reader) -> Iterator[Finding]:
     """Find days that a broken contract stopped and that no later run has mended."""
-    rows = reader.rows("doctor/blocked_days")
-    days = [(day, list(of_day)) for day, of_day in groupby(rows, key=lambda row: row["day_index"])]
+    days = reader.rows("alerts/blocked_days")[::-1]
     if not days:
         yield ok("blocked_days", "no contract is broken", 0)
         return
-    first = days[0][1][0]
+    named = [day_text(day["day_index"]) for day in days]
     yield bad(
         "blocked_days",
-        f"{listed([day_text(day) for day, _ in days])} stopped: {first['expectation']} ({first['detail']})",
+        f"{listed(named)} stopped; the newest by the {days[0]['first_breach']}",
         len(days),
         rule="every day's requests and marts keep their contracts (view check_findings)",
-        remedy=f"put right what the detail names, then `valleywatch run --day {day_text(days[0][0])}`",
+        remedy=f"put right what the detail names, then `valleywatch run --day {named[0]}`",
     )
 
 

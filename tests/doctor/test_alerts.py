@@ -22,6 +22,7 @@ HOUR = timedelta(hours=1)
 def alert(key: str, *, written_at: Any = NOW, deployment: str = "pool", kind: str = "entry") -> dict[str, Any]:
     return {
         "dedup_key": key, "kind": kind, "level": 0, "deployment": deployment, "message": "is in the valley",
+        "action": "trigger",
         "hour_index": to_us(written_at) // US_PER_HOUR, "written_us": to_us(written_at),
     }  # fmt: skip
 
@@ -71,9 +72,9 @@ def test_a_delivery_that_waits_for_more_than_an_hour_is_bad(patient: Patient) ->
     assert "valleywatch alerts retry" in found.remedy
 
 
-def test_what_waits_and_was_never_tried_waits_since_it_was_recorded(patient: Patient) -> None:
+def test_what_waits_and_was_never_tried_is_untried(patient: Patient) -> None:
     rows = [delivery("a", "waiting", first_attempt_us=None, attempts=0)]
-    assert codes(told(patient, [alert("a", written_at=NOW - HOUR)], rows)) == {"alerts_waiting"}
+    assert codes(told(patient, [alert("a", written_at=NOW - HOUR)], rows)) == {"alerts_untried"}
 
 
 def test_what_was_given_up_is_bad_for_a_week_or_until_somebody_has_seen_it(patient: Patient) -> None:
@@ -90,17 +91,24 @@ def test_what_was_given_up_is_bad_for_a_week_or_until_somebody_has_seen_it(patie
 
 
 def test_an_alert_that_no_channel_was_given_is_bad_unless_none_takes_it(patient: Patient) -> None:
-    early = NOW - 2 * HOUR
-    told(patient, [alert("a", written_at=early), alert("b", written_at=NOW)], [])
+    told(patient, [alert("a", written_at=NOW - 2 * HOUR), alert("b", written_at=NOW)], [])
+    assert codes(patient, LATER - timedelta(minutes=1)) == {"alerts"}
     found = patient.found("alerts_untried", LATER, ENVIRONMENT)
-    assert (found.level, found.value) == ("bad", 1)
-    for narrower in ('deployments = ["other-*"]', 'events = ["stale"]'):
-        patient.configure(f"{SOURCE}{PRICE}{SLACK}{narrower}\n")
+    assert (found.level, found.value) == ("bad", 2)
+    assert "the first is entry of 2026-11-29 10:00 UTC" in found.what
+    silence = '\n[[silences]]\ndeployment = "*"\nreason = "work"\nstarts_at = 2026-11-29T09:00:00Z\nends_at = '
+    for other in ('deployments = ["other-*"]', 'events = ["stale"]', f"{silence}2026-11-29T12:30:00Z\n"):
+        patient.configure(f"{SOURCE}{PRICE}{SLACK}{other}\n")
         assert codes(patient) == {"alerts"}
-    patient.configure(f"{SOURCE}{PRICE}{SLACK}\n[alerting]\nmax_alert_age_hours = 1\n")
-    assert codes(patient) == {"alerts"}
     patient.configure(SOURCE + PRICE)
     assert codes(patient) == {"alerts"}
+
+
+def test_what_waits_for_a_channel_that_is_no_more_is_nobodys(patient: Patient) -> None:
+    rows = [delivery("a", "dead"), delivery("b", "waiting", at=NOW - HOUR)]
+    told(patient, [alert("a"), alert("b")], rows)
+    patient.configure(SOURCE + PRICE + SLACK.replace("url_env", 'name = "new"\nurl_env'))
+    assert codes(patient, NOW + timedelta(minutes=59)) == {"alerts"}
 
 
 def test_variables_that_channels_name_are_looked_for_and_never_shown(patient: Patient) -> None:

@@ -94,7 +94,7 @@ def test_a_file_refused_within_the_day_is_bad_and_one_refused_before_is_not(pati
 def test_names_from_logs_are_shown_and_not_obeyed(patient: Patient) -> None:
     row: dict[str, Any] = {"deployment": "red \x1b[31m\u202e", "hour_index": to_us(NOW) // 3_600_000_000 - 40}
     counts = ("n_requests", "n_failed", "n_left_out", "n_reported", "n_rated", "input_tokens", "n_zero", "n_over_99")
-    row |= dict.fromkeys(counts, 0)
+    row |= dict.fromkeys(counts, 0) | {"n_requests": 1}
     patient.change(lambda writer: writer.insert_rows("mart.hourly_hit_rate", [row]))
     what = patient.found("deployments_stale", LATER).what
     assert "red \\x1b[31m\\u202e since" in what

@@ -94,7 +94,10 @@ def test_a_day_that_a_contract_stopped_is_named_with_its_breach(patient: Patient
     patient.change(lambda writer: writer.insert_rows("ops.findings", rows))
     found = patient.found("blocked_days")
     assert (found.level, found.value) == ("bad", 2)
-    assert found.what == "2026-11-28, 2026-11-27 stopped: hit_rate is between 0 and 1 (day 20785)"
+    assert (
+        found.what
+        == "2026-11-28, 2026-11-27 stopped; the newest by the hourly marts: hit_rate is between 0 and 1 (day 20785)"
+    )
     assert "--day 2026-11-28" in found.remedy
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.doctor.locks import file_system
 from pipelines.doctor.processes import owner, process
-from pipelines.doctor.writer_lock import file_system
 from pipelines.warehouse.disk import is_locked, lock
 from tests.conftest import REPO
 from tests.doctor.conftest import Patient
@@ -53,8 +53,16 @@ def test_the_holder_is_named_with_its_command_and_too_long_is_bad(patient: Patie
         later = now + timedelta(hours=4, minutes=1)
         (found,) = [one for one in patient.findings(later) if one.code == "writer_lock_long"]
         assert (found.level, f"kill {pid}" in found.remedy) == ("bad", True)
-        assert "holds the lock since" in found.what
+        assert "holds writer.lock since" in found.what
     assert patient.found("writer_lock").what == "no process is writing"
+
+
+def test_a_round_of_delivery_that_hangs_is_bad_after_an_hour(patient: Patient) -> None:
+    assert patient.found("delivery_lock").what == "no process is sending alerts"
+    with holder(patient.warehouse.folder / "delivery.lock") as pid:
+        later = datetime.now(UTC) + timedelta(hours=1, minutes=1)
+        (found,) = [one for one in patient.findings(later) if one.code == "delivery_lock_long"]
+        assert (found.level, found.value) == ("bad", str(pid))
 
 
 def test_a_holder_that_is_not_to_be_seen_is_said_to_be_elsewhere(patient: Patient, tmp_path: Path) -> None:
