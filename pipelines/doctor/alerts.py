@@ -47,7 +47,7 @@ def check_deliveries(case: Case, reader: Reader) -> Iterator[Finding]:
             remedy=_AGAIN,
         )
     if not dead and not waiting:
-        yield ok("alerts", "no alert waits or was given up", 0)
+        yield ok("alerts", "no delivery failed", 0)
 
 
 def check_untried(case: Case, reader: Reader) -> Iterator[Finding]:

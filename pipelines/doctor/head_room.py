@@ -20,7 +20,7 @@ from pipelines.warehouse.folder import RESERVE_BYTES
 
 GROWTH_DAYS = 14
 """Days whose logs tell the present rate."""
-WARN_DAYS, BAD_DAYS = 30, 3
+WARN_DAYS, BAD_DAYS, FAR_DAYS = 30, 3, 730
 MIN_INODES = 1000
 MAX_LEFT_BYTES = GIB
 MAX_BLOAT, MIN_BLOATED_BYTES = 4, 256 << 20
@@ -64,7 +64,8 @@ def check_growth(case: Case, reader: Reader) -> Iterator[Finding]:
     n_days = today - min(row["day_index"] for row in recent)
     per_day = sum(row["size_bytes"] for row in recent) / n_days
     left = shutil.disk_usage(case.folder).free / per_day
-    what = f"the lake grows by {size(per_day)} a day: room for {left:,.0f} days"
+    room = f"room for {left:,.0f} days" if left < FAR_DAYS else "room for years"
+    what = f"the lake grows by {size(per_day)} a day: {room}"
     if left < WARN_DAYS:
         found = bad if left < BAD_DAYS else warn
         yield found("disk_growth", what, left, rule=rule, remedy=_MAKE_ROOM)

@@ -59,14 +59,18 @@ class Patient(Place):
         return matching[0]
 
 
-@pytest.fixture(scope="session")
-def treated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse after a run, of requests up to two hours ago; read only."""
-    place = Patient(tmp_path_factory.mktemp("healthy") / "place")
+def after_a_run(place: Patient) -> Patient:
+    """Let the job succeed there at NOW."""
     place.write("a.jsonl", [request(number, timestamp=hour) for number, hour in enumerate(HOURS)])
     place.settle()
     beat(place.warehouse, NOW, "2026-11-29")
-    return place.folder
+    return place
+
+
+@pytest.fixture(scope="session")
+def treated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse after a run, of requests up to two hours ago; read only."""
+    return after_a_run(Patient(tmp_path_factory.mktemp("healthy") / "place")).folder
 
 
 @pytest.fixture

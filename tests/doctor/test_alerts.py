@@ -74,7 +74,7 @@ def test_a_delivery_that_waits_for_more_than_an_hour_is_bad(patient: Patient) ->
 
 def test_what_waits_and_was_never_tried_is_untried(patient: Patient) -> None:
     rows = [delivery("a", "waiting", first_attempt_us=None, attempts=0)]
-    assert codes(told(patient, [alert("a", written_at=NOW - HOUR)], rows)) == {"alerts_untried"}
+    assert codes(told(patient, [alert("a", written_at=NOW - HOUR)], rows)) == {"alerts", "alerts_untried"}
 
 
 def test_what_was_given_up_is_bad_for_a_week_or_until_somebody_has_seen_it(patient: Patient) -> None:
