@@ -24,7 +24,8 @@ from tests.delivery.notices import RESOLVED, TRIGGER, WORSE, many
 from tests.report.test_hostile_names import HOSTILE
 
 BINARY = shutil.which("prometheus-alertmanager")
-pytestmark = pytest.mark.skipif(BINARY is None, reason="needs Debian's prometheus-alertmanager")
+needs_alertmanager = pytest.mark.skipif(BINARY is None, reason="needs Debian's prometheus-alertmanager")
+pytestmark = needs_alertmanager
 CONFIG = """
 route:
   receiver: told
