@@ -203,7 +203,7 @@ def test_a_real_job_killed_half_way_is_found_and_another_run_repairs_it(
 ) -> None:
     fleet_warehouse.copy(tmp_path / "place")
     patient = Patient(tmp_path / "place", fleet_warehouse.place.config.read_text())
-    expected = patient.views(without=("path", "source_file"))
+    expected = fleet_warehouse.place.views(without=("path", "source_file"))
     environment = os.environ | {
         "DAGSTER_HOME": str(home), "VALLEYWATCH_CONFIG": str(patient.config), "PYTHONPATH": str(REPO),
     }  # fmt: skip
