@@ -18,6 +18,7 @@ from pipelines.delivery.notice import Notice
 from pipelines.delivery.patience import deliver_patiently
 from pipelines.display import utc_time
 from pipelines.errors import UsageError
+from pipelines.metrics.textfile import publish_metrics
 from pipelines.settings import Settings, load_settings
 from pipelines.times import US_PER_HOUR, to_hour, to_instant, to_us
 from pipelines.warehouse import Warehouse
@@ -79,6 +80,7 @@ def send(options: argparse.Namespace) -> int:
         f"{done.recorded} alerts recorded, {done.sent} delivered, {done.waiting} waiting for another try, "
         f"{done.dead} given up"
     )
+    publish_metrics(settings, _warehouse(settings), tell)
     return 1 if done.dead else 75 if done.waiting else 0
 
 

@@ -15,6 +15,7 @@ from pipelines.commands.status import print_status
 from pipelines.daily_job import run
 from pipelines.delivery.patience import deliver_patiently
 from pipelines.errors import BusyError, UsageError, ValleywatchError
+from pipelines.metrics.textfile import publish_metrics
 from pipelines.report_data import report_path
 from pipelines.settings import Settings, load_settings
 from pipelines.warehouse import Warehouse
@@ -63,7 +64,9 @@ def run_and_tell(config: Path, days: list[date] | None, *, reprice: bool) -> int
         )
     if n_of["unreachable"]:
         tell(f"{n_of['unreachable']} sources or objects could not be reached, as said above: run again")
-    return _deliver(settings) or exit_code(outcome.files)
+    code = _deliver(settings)
+    publish_metrics(settings, warehouse, tell)  # last: it must not keep alerts from going out, and tells of them
+    return code or exit_code(outcome.files)
 
 
 def _deliver(settings: Settings) -> int:

@@ -17,7 +17,7 @@ from pipelines.errors import ValleywatchError
 class DeliveryError(ValleywatchError):
     """A message was not taken. Its text holds no secret and at most 200 characters of what the other side said.
 
-    reason is a code: `refused`, `timeout`, `dns`, `tls`, `address`, `redirect`, `status`, `secret`, `smtp`.
+    reason is a code: `refused`, `timeout`, `dns`, `tls`, `address`, `redirect`, `status`, `secret`, `smtp`, `fault`.
     is_transient says whether the same message may be taken later, retry_after_s when the other side wants it again.
     """
 

@@ -116,31 +116,45 @@ class _Out:
         self._note_waiting(alert for alert, status in fates if status == WAIT)
         if self.channel.closes_by_key:
             due = self._whole_digests(due)
+        is_up = True
         messages = into_messages(due, self._manner)
         known = self._known(alert for message in messages for alert in message.shown)
-        for message in messages:
-            rows, is_up = self._send(message, known)
+        while messages:
+            message = messages.pop(0)
+            try:
+                rows = self._send(message, known)
+            except DeliveryError as error:
+                if not error.is_transient and len(message.alerts) > 1 and message.digest_key is None:
+                    # One alert that is refused must not take the others of its batch with it.
+                    messages[:0] = [Message((alert,), 1, None) for alert in message.alerts]
+                    continue
+                rows = self._failed(message, error)
+                if error.is_transient:
+                    messages.clear()
+                    is_up = False
             self._keep(rows)
             settled += rows
-            if not is_up:
-                return settled, False
-        return settled, True
+        return settled, is_up
 
-    def _send(self, message: Message, known: dict[str, Overview]) -> tuple[list[dict[str, Any]], bool]:
-        """Send one message; return what became of its alerts, and whether the channel takes anything."""
+    def _send(self, message: Message, known: dict[str, Overview]) -> list[dict[str, Any]]:
+        """Send one message; return what became of its alerts. Raises DeliveryError where it was not taken."""
         now = self.clock()
         shown = notices(message.shown, known, self._place)
         reach("alert_sending")
         try:
             n_more = len(message.alerts) - len(shown)
             remark = self.channel.send(shown, n_more=n_more, digest_key=message.digest_key, now=now)
-        except DeliveryError as error:
-            return self._failed(message, error), not error.is_transient
+        except DeliveryError:
+            raise
+        except Exception as error:  # noqa: BLE001
+            # A fault of one channel must not silence the others; its text may hold what nobody may read.
+            what = f"{type(error).__name__} in valleywatch's own code: please report it"
+            raise DeliveryError("fault", what, is_transient=True) from None
         reach("alert_sent")
         if remark is not None:
             self.tell(f"alert channel {self.of.label}: {remark}")
         self.done.sent += len(message.alerts)
-        return [_row(alert, "sent", message.digest_key, now, counted=1) for alert in message.alerts], True
+        return [_row(alert, "sent", message.digest_key, now, counted=1) for alert in message.alerts]
 
     def _failed(self, message: Message, error: DeliveryError) -> list[dict[str, Any]]:
         now = self.clock()

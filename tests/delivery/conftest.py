@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import trustme
 from pipelines.delivery.channel import Channel
 from pipelines.delivery.channels import build_channels
 from pipelines.delivery.settings import ChannelSettings
+from tests.delivery.alertmanager import Alertmanager, running
 from tests.delivery.loopback import LOOPBACK
 
 DEADLINE_S = 0.3
@@ -45,6 +46,13 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
         found.issue_cert(*names).configure_cert(context)
         contexts.append(context)
     return Authority(bundle, *contexts)
+
+
+@pytest.fixture(scope="session")
+def alertmanager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alertmanager]:
+    """The real Alertmanager of this session."""
+    with running(tmp_path_factory.mktemp("alertmanager")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

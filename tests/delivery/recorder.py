@@ -32,7 +32,7 @@ class Recorder:
     is_for_people: bool = True
     keeps_alive: bool = False
     closes_by_key: bool = False
-    refusals: list[DeliveryError] = field(default_factory=list)
+    refusals: list[Exception] = field(default_factory=list)
     taken: list[Sent] = field(default_factory=list)
 
     def send(self, notices: Sequence[Notice], *, n_more: int, digest_key: str | None, now: datetime) -> None:

@@ -68,6 +68,21 @@ def endless_continue(connection: socket.socket, over: threading.Event) -> None:
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
 
 
+def slow_handshake(connection: socket.socket, over: threading.Event) -> None:
+    """Begin a TLS record of 16 KiB and send it a byte at a time."""
+    connection.sendall(b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc")
+    while not over.wait(0.05):
+        connection.sendall(b"a")
+
+
+def test_a_slow_handshake_ends_at_the_deadline(build: Build) -> None:
+    with raw_server(slow_handshake) as port:
+        begun = monotonic()
+        error = failure(build("webhook", f"https://{LOOPBACK}:{port}/", deadline_s=DEADLINE_S))
+        assert monotonic() - begun < DEADLINE_S + SLACK_OF_TIME_S
+    assert (error.reason, error.is_transient) == ("timeout", True)
+
+
 @pytest.mark.parametrize("behave", [silent, slow_headers, slow_status, slow_body, endless_continue])
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_an_attempt_ends_at_its_deadline(build: Build, behave: Any, scheme: str, authority: Authority) -> None:

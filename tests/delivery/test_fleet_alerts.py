@@ -13,12 +13,11 @@ from pipelines.delivery.patience import deliver_patiently
 from pipelines.settings import load_settings
 from tests.conftest import REPO, FleetWarehouse
 from tests.delivery import golden
+from tests.delivery.alertmanager import Alertmanager, wait_for
 from tests.delivery.loopback import LOOPBACK, receiver
-from tests.delivery.test_alertmanager import Alertmanager, alertmanager, needs_alertmanager, wait_for
-from tests.delivery.test_email import Mailbox, mail_server
+from tests.delivery.mailbox import Mailbox, mail_server, text_of
 from tests.place import Place
 
-__all__ = ["alertmanager"]
 MORNING = datetime(2026, 11, 29, 1, 30, tzinfo=UTC)
 REPORT = '\n[report]\nurl = "https://reports.example.com/valleywatch/report.html"\n'
 SLACK = '\n[[alerts]]\nkind = "slack"\nurl_env = "SLACK_URL"\nallow = ["127.0.0.1"]\ndeployments = ["glm-5-h200"]\n'
@@ -52,9 +51,7 @@ def test_an_episode_reaches_slack_and_mail_as_the_page_shows(
     assert (done.sent, done.waiting, done.dead) == (2, 0, 0)
     (posted,), (mailed,) = slack.seen, mailbox.messages
     said = json.dumps(json.loads(posted.body), ensure_ascii=False)
-    body = mailed.get_body(("plain",))
-    assert body is not None
-    text = body.get_content().replace("\r\n", "\n")
+    text = text_of(mailed)
     for told in (said, text):
         # Which deployment and since when, the index with its interval, what a day costs, the way out, the report.
         assert ENTRY in told
@@ -81,7 +78,6 @@ def yesterday(fleet_module: ModuleType, tmp_path: Path) -> Place:
     return place
 
 
-@needs_alertmanager
 def test_an_episode_of_yesterday_reaches_the_real_alertmanager_by_a_run(
     yesterday: Place, alertmanager: Alertmanager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -284,5 +284,5 @@ def test_alertmanager_knows_an_alert_by_the_same_labels_from_beginning_to_end(ki
 def test_an_end_is_after_its_beginning() -> None:
     at_once = posted_alert(replace(RESOLVED, at=RESOLVED.since), NOW)
     assert at_once["endsAt"] > at_once["startsAt"]
-    assert posted_alert(RESOLVED, NOW)["endsAt"] == "2026-11-29T22:00:00Z"
-    assert posted_alert(WORSE, NOW)["endsAt"] == "2026-12-01T03:30:00Z"
+    assert posted_alert(RESOLVED, NOW)["endsAt"] == "2026-11-28T22:00:00Z"
+    assert posted_alert(WORSE, NOW)["endsAt"] == "2026-11-30T03:30:00Z"

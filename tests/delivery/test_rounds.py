@@ -81,6 +81,28 @@ def test_what_is_refused_for_good_is_given_up_at_once_with_the_reason(desk: Desk
     assert ("exit", "webhook", "unopened") in desk.deliveries()
 
 
+def test_one_alert_that_is_refused_takes_no_others_of_its_batch_with_it(desk: Desk) -> None:
+    channel = Recorder(is_for_people=False, notices_at_once=100, refusals=[final(), final()])
+    desk.write(*entries(3))
+    done = desk.round(channel)
+    assert (done.sent, done.dead) == (2, 1)
+    assert channel.told == [("entry", "pool 00001"), ("entry", "pool 00002")]
+    assert sorted(status for _, _, status in desk.deliveries()) == ["dead", "sent", "sent"]
+
+
+def test_a_fault_of_one_channel_silences_no_other_and_tells_no_secret(desk: Desk) -> None:
+    desk = Desk(desk.place, ONE_CHANNEL + ONE_CHANNEL + 'name = "second"\n')
+    broken, sound = Recorder(refusals=[ValueError("canary-5ecret")]), Recorder(label="second")
+    desk.write(entry())
+    assert desk.round(broken, sound).sent == 1
+    assert ("waiting", "fault: ValueError in valleywatch's own code: please report it") in desk.deliveries(
+        "status, error"
+    )
+    assert "canary" not in " ".join(desk.said)
+    desk.later(minutes=1)
+    assert desk.round(broken, sound).sent == 1
+
+
 def test_what_nobody_takes_for_hours_is_given_up(desk: Desk) -> None:
     channel = Recorder(refusals=[passing()] * 1000)
     desk.write(entry())

@@ -70,9 +70,10 @@ def failing(channel: Channel) -> str:
 
 
 def secrets_in(text: str) -> list[str]:
-    """The spellings of the secret that are in a text."""
-    spellings = [CANARY, "T0CANARY00", "B0CANARY00", base64.b64encode(CANARY.encode()).decode().rstrip("=")]
-    return [spelling for spelling in spellings if spelling.lower() in text.lower()]
+    """The secrets that are in a text, be it eight characters of one."""
+    encoded = [base64.b64encode(secret.encode()).decode() for secret in (CANARY, f"\0{CANARY}\0{CANARY}")]
+    parts = [secret[i : i + 8] for secret in (CANARY, *encoded) for i in range(len(secret.rstrip("=")) - 7)]
+    return [part for part in ("T0CANARY00", "B0CANARY00", *parts) if part.lower() in text.lower()]
 
 
 @pytest.mark.parametrize("kind", MORE)
@@ -169,7 +170,6 @@ def test_not_in_what_a_mail_server_tells(build: Build, replies: list[bytes]) -> 
     with raw_server(greets(*replies)) as port:
         text = failing(build("email", f"smtp://{LOGIN}@{LOOPBACK}:{port}"))
     assert not secrets_in(text)
-    assert PLAIN.decode() not in text
 
 
 PROBLEMS = {

@@ -44,6 +44,10 @@ class EmailChannel:
         return f"{refused} of {len(self.recipients)} recipients were refused" if refused else None
 
 
+_STYLE = "font-family:system-ui,-apple-system,'Segoe UI',sans-serif;max-width:42em;line-height:1.45"
+"""Readers of mail drop style sheets and keep styles of elements."""
+
+
 def email_message(
     notices: Sequence[Notice],
     n_more: int,
@@ -98,16 +102,19 @@ def _text(notices: Sequence[Notice], n_more: int, title: str) -> str:
 def _html(notices: Sequence[Notice], n_more: int, title: str) -> str:
     parts = [f"<h1>{escape(title)}</h1>"] if len(notices) > 1 or n_more else []
     for notice in notices:
-        parts.append(f"<h2>{forms.SIGNS[notice.action]} {escape(_titled(notice))}</h2>")
+        parts.append(f"<h2 style='font-size:1.15em'>{forms.SIGNS[notice.action]} {escape(_titled(notice))}</h2>")
         parts += [f"<p>{escape(sentence)}</p>" for sentence in forms.sentences(notice)]
         rows = [*forms.figures(notice.figures), (forms.subject(notice), forms.since(notice))]
-        cells = "".join(f"<tr><th align=left>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
+        cells = "".join(
+            f"<tr><th align=left valign=top nowrap>{escape(name)}&emsp;</th><td>{escape(text)}</td></tr>"
+            for name, text in rows
+        )
         parts.append(f"<table>{cells}</table>")
         if url := forms.report_link(notice):
             parts.append(f'<p><a href="{escape(url)}">Report</a></p>')
     if n_more:
         parts.append(f"<p>{escape(forms.n_more_words(n_more))}</p>")
-    return "<!doctype html>\n<html><body>\n" + "\n".join(parts) + "\n</body></html>\n"
+    return f'<!doctype html>\n<html><body style="{_STYLE}">\n' + "\n".join(parts) + "\n</body></html>\n"
 
 
 def _titled(notice: Notice) -> str:

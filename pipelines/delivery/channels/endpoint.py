@@ -66,7 +66,7 @@ def _endpoint(
             raise variables.unusable(key, variable, problem, remedy) from None
 
     schemes = " or ".join(f"{scheme}://" for scheme in ports)
-    must("\\" not in url and "#" not in url, "has a backslash or a # in it", "write them as %5C and %23")
+    must("#" not in url, "has a # in it", "write it as %23")
     try:
         parts = urlsplit(url)
         port = parts.port

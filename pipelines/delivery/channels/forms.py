@@ -71,7 +71,6 @@ def figures(of: Figures | None) -> tuple[tuple[str, str], ...]:
         ("Probability of the valley", share(of.p_in_valley) if known(of.p_in_valley) else None),
         ("Best lever", None if of.lever is None else lever_words(of.lever)),
         ("Newest hour", None if of.newest_hour is None else f"{utc_time(of.newest_hour)} UTC"),
-        ("Acknowledged by", None if of.acknowledged_by is None else shown(of.acknowledged_by)),
     )
     return tuple((name, text) for name, text in pairs if text is not None)
 

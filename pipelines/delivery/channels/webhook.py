@@ -41,7 +41,7 @@ class WebhookChannel:
         assert digest_key is None, "digests are for people"
         assert not n_more, "digests are for people"
         body = encoded(webhook_message(notices, now))
-        headers = {"Idempotency-Key": _key(",".join(map(alert_id, notices)))}
+        headers = {"Idempotency-Key": _key(",".join(sorted(map(alert_id, notices))))}
         if self.secret is not None:
             headers["X-Valleywatch-Signature"] = signature(self.secret, body, now)
         self.post.send(body, now, headers)
