@@ -12,12 +12,13 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
 
 # The lock is complete and installed with its hashes checked: by uv where there is one, else by pip (without resolving:
-# pip refuses a locked package that another one names with an extra). The project itself is linked in.
+# pip refuses a locked package that another one names with an extra). Both compile what they install: without that, each
+# command would compile it again wherever Python may not write beside it. The project itself is linked in.
 $(READY): requirements.lock pyproject.toml
 	@rm -f $@
 	@if command -v uv >/dev/null 2>&1; then \
 	  { test -x $(BIN)/python || uv venv --quiet --python "$$(command -v $(PYTHON))" $(VENV); } && \
-	  uv pip sync --quiet --require-hashes --python $(BIN)/python requirements.lock && \
+	  uv pip sync --quiet --compile-bytecode --require-hashes --python $(BIN)/python requirements.lock && \
 	  uv pip install --quiet --no-deps --no-build-isolation --python $(BIN)/python --editable .; \
 	else \
 	  { test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV); } && \

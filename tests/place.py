@@ -19,7 +19,7 @@ from pipelines.curves import fit_day
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.marts import refresh_busy_periods, refresh_hours
 from pipelines.settings import load_settings
-from pipelines.warehouse import Warehouse, Writer
+from pipelines.warehouse import Reader, Warehouse, Writer
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 
@@ -139,17 +139,22 @@ class Place:
     def rows(self, query: str) -> list[dict[str, Any]]:
         """Ask the published snapshot."""
         with self.warehouse.reader() as reader:
-            columns, rows = reader.ask(query)
-        return [dict(zip(columns, row, strict=True)) for row in rows]
+            return answer(reader, query)
 
     def views(self, *, without: Iterable[str] = ()) -> dict[str, list[str]]:
         """Return all rows of all views, in an order of their own; columns named in `without` and clocks left out."""
         found = {}
-        for view in VIEWS:
-            drop = {*CLOCK_COLUMNS.get(view, ()), *without}
-            rows = self.rows(f"select * from {view}")
-            found[view] = sorted(repr([(key, row[key]) for key in sorted(row) if key not in drop]) for row in rows)
+        with self.warehouse.reader() as reader:
+            for view in VIEWS:
+                drop = {*CLOCK_COLUMNS.get(view, ()), *without}
+                rows = answer(reader, f"select * from {view}")
+                found[view] = sorted(repr([(key, row[key]) for key in sorted(row) if key not in drop]) for row in rows)
         return found
+
+
+def answer(reader: Reader, query: str) -> list[dict[str, Any]]:
+    columns, rows = reader.ask(query)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def do_day(writer: Writer, day_index: int, place: Place, now: datetime = NOW) -> None:
