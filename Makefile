@@ -35,7 +35,7 @@ demo: setup ## the whole job on bundled logs: the valley table and where the rep
 test: setup ## the tests
 	@$(BIN)/python -P -m pytest -n 2
 
-test-faults: setup ## the long rounds of kills, torn logs, flipped bits and strange files
+test-faults: setup ## the long versions of tests: rounds of kills, torn logs, flipped bits, hundreds of services
 	@$(BIN)/python -P -m pytest -n 2 -m slow
 
 lint: setup ## style

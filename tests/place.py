@@ -146,9 +146,11 @@ class Place:
         found = {}
         with self.warehouse.reader() as reader:
             for view in VIEWS:
+                columns, rows = reader.ask(f"select * from {view}")
                 drop = {*CLOCK_COLUMNS.get(view, ()), *without}
-                rows = answer(reader, f"select * from {view}")
-                found[view] = sorted(repr([(key, row[key]) for key in sorted(row) if key not in drop]) for row in rows)
+                kept = sorted(set(columns) - drop)
+                shown = ", ".join(f"{column}={{{columns.index(column)}!r}}" for column in kept)
+                found[view] = sorted(shown.format(*row) for row in rows)
         return found
 
 

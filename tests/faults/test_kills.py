@@ -26,6 +26,7 @@ from pipelines.contracts import judge_requests, refresh_marts
 from pipelines.curves import fit_day
 from pipelines.expectations import Finding
 from pipelines.ingest import ingest_sources
+from pipelines.report import page_template
 from pipelines.report_data import publish_if_behind
 from pipelines.settings import load_settings
 from tests.place import NOW, Place
@@ -48,6 +49,7 @@ def job(place):
     return outcomes
 
 # Children are forked before any engine has run in this process, so that its imports are paid for once.
+page_template()
 for argument in sys.argv[1:]:
     folder, _, point = argument.partition(":")
     for fault in (point, "") if point else ("",):
