@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -126,13 +126,20 @@ class Place:
 
     def settle(self, now: datetime = NOW) -> list[FileOutcome]:
         """Do the whole job for every day that is dirty, and publish."""
+        return self._do_days(do_day, now)
+
+    def aggregate(self, now: datetime = NOW) -> list[FileOutcome]:
+        """Do the job as far as the marts, and publish: what rests on no curve needs no more, in half the time."""
+        return self._do_days(lambda writer, day_index, _place, _now: refresh_day(writer, day_index), now)
+
+    def _do_days(self, do: Callable[[Writer, int, Place, datetime], None], now: datetime) -> list[FileOutcome]:
         settings = load_settings(self.config)
         with self.warehouse.writer() as writer:
             outcomes = ingest_sources(writer, settings, now, lambda _line: None)
             with_data = {row["day_index"] for row in writer.rows("ops/lake_days")}
             for row in writer.rows("ops/dirty_days"):
                 if row["day_index"] in with_data:
-                    do_day(writer, row["day_index"], self, now)
+                    do(writer, row["day_index"], self, now)
             writer.publish()
         return outcomes
 
@@ -159,11 +166,16 @@ def answer(reader: Reader, query: str) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def do_day(writer: Writer, day_index: int, place: Place, now: datetime = NOW) -> None:
-    """Do one day of the job after its requests are loaded."""
-    settings = load_settings(place.config)
+def refresh_day(writer: Writer, day_index: int) -> None:
+    """Replace the marts of one day after its requests are loaded."""
     refresh_hours(writer, "hourly_hit_rate", day_index)
     refresh_hours(writer, "hit_rate_histogram", day_index)
     refresh_busy_periods(writer, day_index)
+
+
+def do_day(writer: Writer, day_index: int, place: Place, now: datetime = NOW) -> None:
+    """Do one day of the job after its requests are loaded."""
+    settings = load_settings(place.config)
+    refresh_day(writer, day_index)
     fit_day(writer, day_index, settings.policy)
     judge_day(writer, day_index, settings, now)

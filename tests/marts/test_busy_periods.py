@@ -100,7 +100,7 @@ def union_us(spans: list[tuple[int, int]]) -> int:
 
 def check(place: Place, rows: list[Row]) -> None:
     place.write("a.jsonl", rows)
-    place.settle()
+    place.aggregate()
     assert found(place) == expected(rows)
     for (deployment, instance), own in intervals(rows).items():
         busy = sum(r["busy_us"] for r in found(place) if (r["deployment"], r["instance"]) == (deployment, instance))
@@ -183,16 +183,16 @@ def test_a_queue_over_midnight_does_not_depend_on_what_came_first(place: Place, 
     rows = over_midnight()
     for part in reversed(range(parts)):
         place.write(f"{part}.jsonl", rows[part::parts])
-        place.settle()
+        place.aggregate()
     assert found(place) == expected(rows)
 
 
 def test_late_lines_of_the_evening_before_change_the_morning_after(place: Place) -> None:
     rows = over_midnight()
     place.write("morning.jsonl", [row for row in rows if row["timestamp"].startswith("2026-11-29")])
-    place.settle()
+    place.aggregate()
     place.write("evening.jsonl", [row for row in rows if row["timestamp"].startswith("2026-11-28")])
-    place.settle()
+    place.aggregate()
     assert found(place) == expected(rows)
 
 

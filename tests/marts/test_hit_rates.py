@@ -101,7 +101,7 @@ def expected_bins(rows: list[Row]) -> list[Row]:
 
 def check(place: Place, rows: list[Row]) -> None:
     place.write("a.jsonl", rows)
-    place.settle()
+    place.aggregate()
     assert place.rows("select * from hourly_hit_rate order by deployment, hour_utc") == expected_hours(rows)
     bins = "select * from hit_rate_histogram order by deployment, hour_utc, bin_low, bin_high"
     assert place.rows(bins) == expected_bins(rows)
