@@ -178,7 +178,7 @@ def test_a_busy_period_over_midnight_is_one_period(place: Place) -> None:
     assert periods == [{"begins": 1, "days": 2}, {"begins": 1, "days": 1}]
 
 
-@pytest.mark.parametrize("parts", [1, 2, 7], ids="in {} files".format)
+@pytest.mark.parametrize("parts", [1, 2, 4], ids="in {} files".format)
 def test_a_queue_over_midnight_does_not_depend_on_what_came_first(place: Place, parts: int) -> None:
     rows = over_midnight()
     for part in reversed(range(parts)):
