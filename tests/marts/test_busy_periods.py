@@ -156,9 +156,21 @@ requests = st.builds(
 )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.lists(requests, max_size=40))
 def test_any_rows_follow_the_recipe_and_add_up_to_the_union(fields: list[Row]) -> None:
+    check_alone(fields)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@settings(max_examples=100)
+@given(st.lists(requests, max_size=40))
+def test_a_hundred_days_follow_the_recipe_and_add_up_to_the_union(fields: list[Row]) -> None:
+    check_alone(fields)
+
+
+def check_alone(fields: list[Row]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         check(Place(Path(folder)), [request(number, **row) for number, row in enumerate(fields)])
 
