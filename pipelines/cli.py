@@ -15,11 +15,13 @@ from pathlib import Path
 
 from pipelines import __version__
 from pipelines.commands import (
+    alerts,
     demo,
     episodes,
     fit,
     formats,
     ingest,
+    metrics,
     profit,
     rebuild,
     report,
@@ -32,7 +34,23 @@ from pipelines.commands import (
 from pipelines.errors import ValleywatchError
 from pipelines.stopping import Stopped, listening
 
-COMMANDS = (demo, run, ingest, status, episodes, whatif, waterfall, profit, sql, fit, report, rebuild, formats)
+COMMANDS = (
+    demo,
+    run,
+    ingest,
+    status,
+    episodes,
+    alerts,
+    whatif,
+    waterfall,
+    profit,
+    sql,
+    fit,
+    report,
+    metrics,
+    rebuild,
+    formats,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

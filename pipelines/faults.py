@@ -29,6 +29,9 @@ POINTS = (
     "snapshot_named",
     "snapshot_linked",
     "report_written",
+    "alert_sending",
+    "alert_sent",
+    "alert_kept",
 )
 """In the order a run passes them."""
 

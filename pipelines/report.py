@@ -6,8 +6,6 @@ Does not belong here: reading the marts, sentences (`words`), drawing (`charts`,
 """
 
 import math
-import os
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -19,6 +17,7 @@ from markupsafe import Markup
 
 from pipelines import curve_words, display, words
 from pipelines.charts import bathtub_chart, throughput_chart
+from pipelines.files import write_whole
 from pipelines.heat_map import heat_map
 from pipelines.report_input import (
     BathtubView,
@@ -86,21 +85,7 @@ def write_report(html: str, path: Path) -> None:
 
     Raises `OSError` where the folder is missing or full; what stood there before then still stands.
     """
-    descriptor, name = tempfile.mkstemp(prefix=".report-", suffix=".tmp", dir=path.parent)  # mode 0600
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(html.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    write_whole(path, html.encode(), 0o600)
 
 
 def trusted_verdict(deployment: DeploymentReport) -> Verdict:

@@ -18,6 +18,7 @@ from pipelines.costs import Costs, CostSettings, costs_of
 from pipelines.delivery.settings import AlertingSettings, ChannelSettings, SilenceSettings, require_names
 from pipelines.errors import UsageError
 from pipelines.formats import formats
+from pipelines.metrics.settings import MetricsSettings
 from pipelines.object_url import is_url, read_url
 from pipelines.objectives import Objectives, ObjectiveSettings, objectives_of
 from pipelines.prices.book import PriceBook
@@ -162,6 +163,7 @@ class Settings(Section):
     objectives: tuple[ObjectiveSettings, ...] = ()
     policy: PolicySettings = PolicySettings()
     report: ReportSettings = ReportSettings()
+    metrics: MetricsSettings = MetricsSettings()
     alerting: AlertingSettings = AlertingSettings()
     alerts: tuple[ChannelSettings, ...] = ()
     silences: tuple[SilenceSettings, ...] = ()
@@ -261,6 +263,7 @@ def _known_keys(section: tuple[Any, ...]) -> list[str]:
         (): Settings, ("warehouse",): WarehouseSettings, ("policy",): PolicySettings,
         ("sources",): SourceSettings, ("prices",): PriceSettings, ("price_book",): PriceBookSettings,
         ("costs",): CostSettings, ("objectives",): ObjectiveSettings, ("report",): ReportSettings,
+        ("metrics",): MetricsSettings,
         ("alerting",): AlertingSettings, ("alerts",): ChannelSettings, ("silences",): SilenceSettings,
     }  # fmt: skip
     model = models[tuple(part for part in section if isinstance(part, str))]

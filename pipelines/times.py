@@ -18,6 +18,11 @@ def to_us(instant: datetime) -> int:
     return (instant - EPOCH) // timedelta(microseconds=1)
 
 
+def to_instant(us: int) -> datetime:
+    """Return the instant so many microseconds since the epoch, with its offset."""
+    return EPOCH + timedelta(microseconds=us)
+
+
 def to_day_index(day: date) -> int:
     """Return whole days since the epoch."""
     return (day - EPOCH.date()).days

@@ -51,6 +51,7 @@ LINE: dict[str, Any] = {
 ABSENT = object()
 
 VIEWS = (
+    "alert_deliveries",
     "alert_outbox",
     "busy_periods",
     "check_findings",
@@ -71,7 +72,8 @@ VIEWS = (
     "valley_status",
 )
 CLOCK_COLUMNS = {
-    "alert_outbox": ("written_at",),
+    "alert_outbox": ("written_at", "delivered_at", "acknowledged_at"),
+    "alert_deliveries": ("first_attempt_at", "next_attempt_at", "settled_at"),
     "ingest_files": ("loaded_at",),
     "price_history": ("first_seen_at",),
 }

@@ -32,7 +32,7 @@ class Episode:
 
     n_hours: hours with traffic; n_held_hours: those of them that were not evaluated. Depth and loss are of the
     evaluated hours alone: what the others cost is not known. lost_total and currency are None where prices changed
-    currency.
+    currency. deepest_hour_index: the first evaluated hour of that depth.
     """
 
     entered_hour_index: int
@@ -40,6 +40,7 @@ class Episode:
     n_hours: int
     n_held_hours: int
     peak_depth: float
+    deepest_hour_index: int
     lost_total: float | None
     currency: str | None
 
@@ -79,12 +80,16 @@ def _episode(inside: list[tuple[Hour, Standing]], left_hour_index: int | None) -
     evaluated = [hour for hour, standing in inside if not standing.is_held]
     currencies = {hour.currency for hour in evaluated}
     one = len(currencies) == 1
+    depth, earliest = max(
+        (1 - hour.revenue_index, -hour.hour_index) for hour in evaluated if hour.revenue_index is not None
+    )
     return Episode(
         entered_hour_index=inside[0][0].hour_index,
         left_hour_index=left_hour_index,
         n_hours=len(inside),
         n_held_hours=len(inside) - len(evaluated),
-        peak_depth=max(1 - hour.revenue_index for hour in evaluated if hour.revenue_index is not None),
+        peak_depth=depth,
+        deepest_hour_index=-earliest,
         lost_total=fsum(hour.lost for hour in evaluated if hour.lost is not None) if one else None,
         currency=currencies.pop() if one else None,
     )

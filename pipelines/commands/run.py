@@ -13,9 +13,11 @@ from pipelines.commands.options import add_config, utc_date
 from pipelines.commands.output import tell
 from pipelines.commands.status import print_status
 from pipelines.daily_job import run
-from pipelines.errors import UsageError
+from pipelines.delivery.patience import deliver_patiently
+from pipelines.errors import BusyError, UsageError, ValleywatchError
+from pipelines.metrics.textfile import publish_metrics
 from pipelines.report_data import report_path
-from pipelines.settings import load_settings
+from pipelines.settings import Settings, load_settings
 from pipelines.warehouse import Warehouse
 
 
@@ -44,8 +46,14 @@ def execute(options: argparse.Namespace) -> int:
 
 def run_and_tell(config: Path, days: list[date] | None, *, reprice: bool) -> int:
     """Do what `execute` does, for these days; None: those with new data."""
-    outcome = run(config, days=days, tell=tell, reprice=reprice)
     settings = load_settings(config)
+    try:
+        outcome = run(config, days=days, tell=tell, reprice=reprice)
+    except BusyError:
+        raise
+    except ValleywatchError:
+        _deliver_besides(settings)
+        raise
     warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
     print_status(warehouse)
     print(f"report: {report_path(warehouse)}")
@@ -56,7 +64,27 @@ def run_and_tell(config: Path, days: list[date] | None, *, reprice: bool) -> int
         )
     if n_of["unreachable"]:
         tell(f"{n_of['unreachable']} sources or objects could not be reached, as said above: run again")
-    return exit_code(outcome.files)
+    code = _deliver(settings)
+    publish_metrics(settings, warehouse, tell)  # last: it must not keep alerts from going out, and tells of them
+    return code or exit_code(outcome.files)
+
+
+def _deliver(settings: Settings) -> int:
+    """Tell the channels what is due; return 1 where something was given up. Without channels nothing is looked for."""
+    if not settings.alerts:
+        return 0
+    done = deliver_patiently(settings, tell)
+    if done.waiting:
+        tell(f"{done.waiting} alerts are to be delivered yet: `valleywatch alerts send` tries again")
+    return 1 if done.dead else 0
+
+
+def _deliver_besides(settings: Settings) -> None:
+    """Tell the channels of what stopped the job; what goes wrong there must not hide it."""
+    try:
+        _deliver(settings)
+    except ValleywatchError as error:
+        tell(f"alerts were not delivered: {error}")
 
 
 def _days(options: argparse.Namespace) -> list[date] | None:

@@ -51,7 +51,7 @@ class ChannelSettings(Section):
     deployments: tuple[NonEmpty, ...] = ("*",)
     """Globs; an alert of the whole warehouse goes to every channel."""
     events: tuple[NonEmpty, ...] = ()
-    """Kinds of alerts it takes; empty: all. What ends an alert goes wherever its beginning went."""
+    """Kinds of alerts it takes, by what begins them; empty: all. What follows goes wherever the beginning went."""
     allow: tuple[NonEmpty, ...] = ()
     """Networks or addresses that it may reach although they are private, and without TLS."""
 
@@ -72,9 +72,12 @@ class ChannelSettings(Section):
 
     @model_validator(mode="after")
     def _known_events(self) -> Self:
+        beginnings = [kind for kind, action in KINDS.items() if action == "trigger"]
         for event in self.events:
-            if event not in KINDS:
-                raise ValueError(f"events: no kind of alert is {event!r}{nearest(event, KINDS)}")
+            if event not in beginnings:
+                raise ValueError(
+                    f"events: {event!r} begins no alert{nearest(event, beginnings)}; known are {', '.join(beginnings)}"
+                )
         return self
 
     @model_validator(mode="after")

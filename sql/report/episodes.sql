@@ -11,6 +11,7 @@ select
   n_hours,
   n_held_hours,
   peak_depth,
+  deepest_hour_index,
   lost_total,
   currency,
   policy_version,

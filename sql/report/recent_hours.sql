@@ -31,6 +31,7 @@ select
   status.revenue_index,
   status.index_low,
   status.index_high,
+  status.p_in_valley,
   status.state,
   status.is_held,
   status.side,

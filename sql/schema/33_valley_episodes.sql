@@ -12,6 +12,7 @@ create table if not exists mart.valley_episodes (
   n_hours bigint not null,
   n_held_hours bigint not null,
   peak_depth double not null,
+  deepest_hour_index bigint not null,
   lost_total double,
   currency varchar,
   policy_version bigint not null,

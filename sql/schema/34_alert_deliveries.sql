@@ -4,7 +4,7 @@
 -- reads: nothing
 -- units: microseconds
 -- why: what became of each alert at each channel. status: waiting (to be tried again), sent, dead (given up), too_old,
---      silenced, unopened (its beginning was never sent). sent_as is the key it was sent under: its own or a digest's
+--      silenced, unwanted (the channel does not take it), unopened (its beginning was never sent). sent_as is the key it was sent under: its own or a digest's
 create table if not exists ops.alert_deliveries (
   dedup_key varchar not null,
   kind varchar not null,

@@ -9,6 +9,7 @@ select
   entered_hour_index,
   left_hour_index,
   peak_depth,
+  deepest_hour_index,
   dedup_key,
   notified_us
 from mart.valley_episodes

@@ -2,12 +2,15 @@
 -- grain: alert
 -- params: none
 -- reads: ops.alert_outbox
--- units: none
+-- units: hour_index; ratio
 -- why: alerts already recorded: the same episode never opens twice
 select
   dedup_key,
   kind,
+  action,
+  level,
   deployment,
-  hour_index
+  hour_index,
+  depth
 from ops.alert_outbox
-order by hour_index, deployment, kind
+order by hour_index, deployment, kind, level

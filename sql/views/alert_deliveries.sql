@@ -3,7 +3,7 @@
 -- params: none
 -- reads: ops.alert_deliveries
 -- units: none
--- why: what became of each alert at each channel: waiting, sent, dead, too_old, silenced, unopened
+-- why: what became of each alert at each channel: waiting, sent, dead, too_old, silenced, unwanted, unopened
 select
   dedup_key,
   kind,

@@ -8,6 +8,7 @@
 select
   dedup_key,
   kind,
+  action,
   level,
   deployment,
   make_timestamp(hour_index * 3600000000) as hour_utc,

@@ -12,6 +12,7 @@ select
   n_hours,
   n_held_hours,
   peak_depth,
+  make_timestamp(deepest_hour_index * 3600000000) as deepest_at,
   lost_total,
   currency,
   policy_version,

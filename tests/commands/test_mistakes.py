@@ -126,7 +126,9 @@ def test_the_parser_refuses_with_usage_and_exit_code_2(
         pytest.param("[[alerts]]\nkind = 'slack'", "'slack' needs url_env", id="a channel without its URL"),
         pytest.param("[[alerts]]\nkind = 'pager'", "alerts.1.kind", id="a channel of no kind"),
         pytest.param(SLACK + "secret_env = 'S'", "'slack' takes no secret_env", id="a key of another channel"),
-        pytest.param(SLACK + "events = ['entries']", "is 'entries' (did you mean 'entry'?)", id="no kind of alert"),
+        pytest.param(
+            SLACK + "events = ['entries']", "'entries' begins no alert (did you mean 'entry'?)", id="no kind of alert"
+        ),
         pytest.param(SLACK + "allow = ['intranet']", "write an address or a network", id="a name for a network"),
         pytest.param(SLACK + SLACK, "2 [[alerts]] are called 'slack'", id="two channels of one name"),
         pytest.param(SLACK.replace("URL", "http://x"), "alerts.1.url_env", id="a URL instead of its variable"),

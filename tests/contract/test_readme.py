@@ -14,6 +14,7 @@ import pytest
 from pipelines.cli import COMMANDS, main
 from pipelines.costs import CostSettings
 from pipelines.formats import formats
+from pipelines.metrics.settings import MetricsSettings
 from pipelines.objectives import ObjectiveSettings
 from pipelines.prices.rows import PriceSettings
 from pipelines.settings import PolicySettings, PriceBookSettings, SourceSettings, WarehouseSettings, load_settings
@@ -68,6 +69,7 @@ def test_every_command_is_in_the_readme(command: object) -> None:
         ("costs", CostSettings),
         ("objectives", ObjectiveSettings),
         ("policy", PolicySettings),
+        ("metrics", MetricsSettings),
     ],
 )
 def test_every_key_is_in_the_readme(section: str, model: type) -> None:

@@ -46,6 +46,7 @@ def test_an_episode_adds_up_its_evaluated_hours_from_entering_to_leaving() -> No
             n_hours=6,
             n_held_hours=2,
             peak_depth=pytest.approx(0.2),
+            deepest_hour_index=1,
             lost_total=pytest.approx(10 + 1 - 3 - 2),
             currency="USD",
         )

@@ -1,0 +1,51 @@
+"""Rounds of delivery until nothing is due again soon.
+
+Belongs here: waiting between rounds. Does not belong here: a round (`rounds`), when a message is due again
+(`attempts`).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from pipelines.delivery.channels import build_channels
+from pipelines.delivery.rounds import Clock, Round, deliver
+from pipelines.settings import Settings
+from pipelines.stopping import heed
+from pipelines.warehouse import Warehouse
+
+PATIENCE_S = 60.0
+"""What a job spends on channels that do not take a message at once; later rounds see to the rest."""
+
+
+def deliver_patiently(
+    settings: Settings,
+    tell: Callable[[str], None],
+    *,
+    patience_s: float = PATIENCE_S,
+    environment: Mapping[str, str] = os.environ,
+    clock: Clock = lambda: datetime.now(UTC),
+) -> Round:
+    """Deliver what is due, and again what was not taken for as long as `patience_s`; return the last round's figures.
+
+    Raises UsageError where a channel's variable is not set, BusyError where another round is under way.
+    """
+    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    channels = build_channels(settings.alerts, environment)
+    until = time.monotonic() + patience_s
+    done = deliver(warehouse, settings, channels, tell, clock)
+    while done.next_attempt is not None:
+        wait_s = max(0.0, (done.next_attempt - clock()).total_seconds())
+        if time.monotonic() + wait_s > until:
+            break
+        heed()
+        time.sleep(wait_s)
+        again = deliver(warehouse, settings, channels, tell, clock)
+        again.recorded, again.sent, again.dead = (
+            again.recorded + done.recorded, again.sent + done.sent, again.dead + done.dead
+        )  # fmt: skip
+        done = again
+    return done
