@@ -6,7 +6,8 @@ Belongs here: choosing days and executing the job. Does not belong here: the ste
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -90,10 +91,12 @@ def _run(
     todo = sorted(with_data & dirty) if days is None else sorted(to_day_index(day) for day in set(days))
     if not todo:
         tell("nothing new: every day is up to date")
-    for position, day_index in enumerate(todo, 1):
-        heed()
-        tell(f"{to_day(day_index)} (day {position} of {len(todo)})")
-        _execute(config_path, warehouse, to_day(day_index), fixed_now, publishes=position == len(todo))
+    else:
+        with _daily_job(config_path, warehouse, fixed_now) as execute:
+            for position, day_index in enumerate(todo, 1):
+                heed()
+                tell(f"{to_day(day_index)} (day {position} of {len(todo)})")
+                execute(to_day(day_index), position == len(todo))
     publish_if_behind(warehouse, now)
     beat(warehouse, fixed_now or datetime.now(UTC), to_day(todo[-1]).isoformat() if todo else None)
     return RunOutcome(tuple(files), tuple(to_day(day_index) for day_index in todo))
@@ -122,10 +125,11 @@ def _require_days_of_job(days: Sequence[date] | None, now: datetime) -> None:
             raise UsageError(f"{day} is no day of the job: it knows the UTC days from {FIRST_DAY} to today")
 
 
-def _execute(
-    config_path: Path, warehouse: Warehouse, day: date, fixed_now: datetime | None, *, publishes: bool
-) -> None:
-    """Execute the job for one day; DAGSTER_HOME, where set, keeps its history."""
+@contextmanager
+def _daily_job(
+    config_path: Path, warehouse: Warehouse, fixed_now: datetime | None
+) -> Iterator[Callable[[date, bool], None]]:
+    """Yield what executes the job for a day and whether it publishes; DAGSTER_HOME, where set, keeps its history."""
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "1")
     import dagster as dg
 
@@ -137,13 +141,17 @@ def _execute(
     )
     job = definitions.resolve_job_def("daily")
     every = job.asset_layer.selected_asset_keys if job.asset_layer else ()
-    chosen = [key for key in every if publishes or key.to_user_string() not in PUBLISHED]
-    try:
-        with dg.DagsterInstance.get() if os.environ.get("DAGSTER_HOME") else dg.DagsterInstance.ephemeral() as instance:
+
+    def execute(day: date, publishes: bool) -> None:
+        chosen = [key for key in every if publishes or key.to_user_string() not in PUBLISHED]
+        try:
             job.execute_in_process(
                 run_config=_QUIET, partition_key=day.isoformat(), instance=instance, asset_selection=chosen
             )
-    except dg.DagsterError as error:
-        with warehouse.writer() as writer:
-            why = "; ".join(breaches(writer, to_day_index(day))) or str(error)
-        raise ValleywatchError(f"{day} was not finished: {why}; what was published before is unchanged") from error
+        except dg.DagsterError as error:
+            with warehouse.writer() as writer:
+                why = "; ".join(breaches(writer, to_day_index(day))) or str(error)
+            raise ValleywatchError(f"{day} was not finished: {why}; what was published before is unchanged") from error
+
+    with dg.DagsterInstance.get() if os.environ.get("DAGSTER_HOME") else dg.DagsterInstance.ephemeral() as instance:
+        yield execute
