@@ -17,12 +17,12 @@ from pipelines.changes import tell_changes
 from pipelines.contracts import breaches
 from pipelines.display import shown
 from pipelines.errors import NothingYetError, UnreachableError, UsageError, ValleywatchError
-from pipelines.heartbeat import beat
+from pipelines.heartbeat import beat, noting_failure
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.prices.memory import ask_to_reprice
 from pipelines.report_data import publish_if_behind
 from pipelines.running_day import reopen_days
-from pipelines.settings import load_settings
+from pipelines.settings import Settings, load_settings
 from pipelines.stopping import heed
 from pipelines.times import FIRST_DAY, to_day, to_day_index
 from pipelines.warehouse import Warehouse
@@ -57,6 +57,21 @@ def run(
     warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
     now = fixed_now or datetime.now(UTC)
     _require_days_of_job(days, now)
+    with noting_failure(warehouse, now):
+        return _run(config_path, settings, warehouse, days, tell, reprice=reprice, now=now, fixed_now=fixed_now)
+
+
+def _run(
+    config_path: Path,
+    settings: Settings,
+    warehouse: Warehouse,
+    days: Sequence[date] | None,
+    tell: Callable[[str], None],
+    *,
+    reprice: bool,
+    now: datetime,
+    fixed_now: datetime | None,
+) -> RunOutcome:
     with warehouse.writer() as writer:
         tell("reading the sources")
         files = ingest_sources(writer, settings, now, tell)
@@ -87,7 +102,7 @@ def run(
                 tell(f"{to_day(day_index)} (day {position} of {len(todo)})")
                 execute(to_day(day_index), position == len(todo))
     publish_if_behind(warehouse, now)
-    beat(warehouse, now, to_day(todo[-1]).isoformat() if todo else None)
+    beat(warehouse, fixed_now or datetime.now(UTC), to_day(todo[-1]).isoformat() if todo else None)
     return RunOutcome(tuple(files), tuple(to_day(day_index) for day_index in todo))
 
 

@@ -20,6 +20,7 @@ import dagster as dg
 
 from pipelines.contracts import CONTRACTS, breaches
 from pipelines.errors import ValleywatchError
+from pipelines.heartbeat import noting_failure
 from pipelines.resources import Workplace
 from pipelines.settings import Settings
 from pipelines.times import day_text, to_day_index
@@ -89,7 +90,8 @@ def step(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[St
 def told(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[None]:
     """Turn an expected error into another try where it may pass, and else into a failure that says it in its words."""
     try:
-        yield
+        with noting_failure(workplace.warehouse(), workplace.now()):
+            yield
     except ValleywatchError as error:
         tried = context.retry_number
         if error.exit_code != TRANSIENT or tried >= workplace.n_retries:
