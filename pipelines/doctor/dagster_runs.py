@@ -27,7 +27,7 @@ MAX_QUEUED_S = HOUR_S
 MAX_DAEMON_SILENCE_S = 300
 """Dagster itself calls a daemon unhealthy after half of this."""
 MAX_PLACE_S = 600
-"""Twice `free_slots_after_run_end_seconds` in dagster_home/dagster.yaml."""
+"""Longer than any `free_slots_after_run_end_seconds` that makes sense; the shipped home has no pools."""
 FAILED_WITHIN = timedelta(days=2)
 _MOST_RUNS = 200
 

@@ -137,7 +137,7 @@ def test_a_run_that_never_got_a_process_is_a_zombie_after_a_while(home: Path, in
 
 def test_the_place_in_a_pool_that_a_zombie_or_an_ended_run_keeps(home: Path, instance: dg.DagsterInstance) -> None:
     run = run_of(instance, STARTED, dead_pid())
-    instance.event_log_storage.initialize_concurrency_limit_to_default("duckdb_write")
+    instance.event_log_storage.set_concurrency_slots("duckdb_write", 1)
     instance.event_log_storage.claim_concurrency_slot("duckdb_write", run.run_id, "requests")
     found = asked(home)
     assert found["dagster_zombie"].what.endswith("; runs wait for its place in the pool duckdb_write")
