@@ -11,7 +11,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from pipelines.assets import core, curve, mart, published, valley
+from pipelines.assets import core, curve, mart, published, told, valley
 from pipelines.cadence import ScheduleSettings
 from pipelines.partitions import utc_days
 from pipelines.resources import Workplace
@@ -35,6 +35,7 @@ def build_defs(workplace: Workplace, schedule: ScheduleSettings) -> dg.Definitio
                 valley.verdicts,
                 published.publish_snapshot,
                 published.write_report,
+                told.deliver_alerts,
             )
         ],
         jobs=[daily],
