@@ -128,12 +128,13 @@ def _job(
     from pipelines.cadence import ScheduleSettings
     from pipelines.definitions import build_defs
     from pipelines.resources import Workplace
-    from pipelines.schedules import PUBLISHED
+    from pipelines.schedules import PUBLISHED, TOLD
 
     clock = fixed_now.isoformat() if fixed_now is not None else None
     workplace = Workplace(config_path=str(config_path), fixed_now=clock, n_retries=0)
     job = build_defs(workplace, ScheduleSettings()).resolve_job_def("daily")
-    every = list(job.asset_layer.selected_asset_keys) if job.asset_layer else []
+    keys = list(job.asset_layer.selected_asset_keys) if job.asset_layer else []
+    every = [key for key in keys if key.to_user_string() != TOLD]
     unpublished = [key for key in every if key.to_user_string() not in PUBLISHED]
 
     def execute_in(instance: dg.DagsterInstance, day: date, publishes: bool) -> None:

@@ -15,8 +15,8 @@ from pipelines.assets import core, curve, mart, published, told, valley
 from pipelines.cadence import ScheduleSettings
 from pipelines.partitions import utc_days
 from pipelines.resources import Workplace
-from pipelines.schedules import build_schedule, daily
-from pipelines.sensors import late_days
+from pipelines.schedules import build_schedule, daily, tell
+from pipelines.sensors import alerts_due, failed_days, late_days
 from pipelines.settings import load_settings
 
 CONFIG_VARIABLE = "VALLEYWATCH_CONFIG"
@@ -38,9 +38,9 @@ def build_defs(workplace: Workplace, schedule: ScheduleSettings) -> dg.Definitio
                 told.deliver_alerts,
             )
         ],
-        jobs=[daily],
+        jobs=[daily, tell],
         schedules=[build_schedule(schedule)],
-        sensors=[late_days],
+        sensors=[late_days, alerts_due, failed_days],
         resources={"workplace": workplace},
         executor=dg.in_process_executor,
     )

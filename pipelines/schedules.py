@@ -17,6 +17,8 @@ from pipelines.resources import Workplace
 
 PUBLISHED = ("snapshot", "report")
 """Assets that a run of several days leaves to its last day."""
+TOLD = "alerts"
+"""The asset that is a round of delivery; `valleywatch run` makes its own, also when a day fails."""
 MAX_RUNS = 10
 """Runs that one tick asks for: what more is due is asked for once these are done."""
 MAX_RUNTIME_S = 3600
@@ -26,7 +28,14 @@ WAITING = (dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED)
 daily = dg.define_asset_job(
     "daily",
     selection=dg.AssetSelection.all(),
-    description="From logs to report, for one UTC day or a range of them.",
+    description="From logs to report, for one UTC day or a range of them, and who is told.",
+    executor_def=dg.in_process_executor,
+    tags={"dagster/max_runtime": str(MAX_RUNTIME_S)},
+)
+tell = dg.define_asset_job(
+    "tell",
+    selection=dg.AssetSelection.assets(TOLD),
+    description="One round of delivery: what is due, or due again, at the alert channels.",
     executor_def=dg.in_process_executor,
     tags={"dagster/max_runtime": str(MAX_RUNTIME_S)},
 )
@@ -75,7 +84,9 @@ def _ask(context: dg.ScheduleEvaluationContext, workplace: Workplace) -> Iterato
         yield dg.SkipReason(f"runs for {day} and for all that is due before it wait already")
 
 
-def days_of_runs(instance: dg.DagsterInstance, statuses: Iterable[dg.DagsterRunStatus]) -> set[str | None]:
-    """Return the partitions of the job's runs of these statuses; None stands for a run of several."""
-    runs = instance.get_runs(dg.RunsFilter(job_name=daily.name, statuses=list(statuses)))
+def days_of_runs(
+    instance: dg.DagsterInstance, statuses: Iterable[dg.DagsterRunStatus], job_name: str = daily.name
+) -> set[str | None]:
+    """Return the partitions of a job's runs of these statuses; None stands for a run of several."""
+    runs = instance.get_runs(dg.RunsFilter(job_name=job_name, statuses=list(statuses)))
     return {run.tags.get("dagster/partition") for run in runs}
