@@ -22,9 +22,12 @@ from pipelines.inbox import find_files
 from pipelines.lake import merge_small_files, write_lake
 from pipelines.lines import Extent
 from pipelines.log_file import LogFile
+from pipelines.privacy.pseudonyms import Privacy
+from pipelines.privacy.upkeep import apply_privacy
 from pipelines.reading import Reading, digest
 from pipelines.settings import Settings, SourceSettings
 from pipelines.staging import examine, require_few_deployments, require_few_rejects, settle, stage, worst_reasons
+from pipelines.times import to_us
 from pipelines.warehouse import Writer
 
 MAX_UNREACHABLE = 3
@@ -62,6 +65,7 @@ def ingest_sources(writer: Writer, settings: Settings, now: datetime, tell: Call
     """Load what is new in every configured source; a source that cannot be listed does not stop the others."""
     if not settings.sources:
         raise UsageError("the configuration names no [[sources]]: add one, or name files to `valleywatch ingest`")
+    privacy = apply_privacy(writer, settings.privacy, now, tell)
     outcomes = []
     for source in settings.sources:
         try:
@@ -76,7 +80,7 @@ def ingest_sources(writer: Writer, settings: Settings, now: datetime, tell: Call
             outcomes.append(FileOutcome(hidden.name, "rejected", f"unreadable: {hidden.why}"))
         if not found.files:
             tell(f"source {source.name!r}: no file matches {source.path!r}")
-        outcomes += ingest_files(writer, source, found.files, settings.policy.window_days, now, tell)
+        outcomes += ingest_files(writer, source, found.files, settings.policy.window_days, now, tell, privacy)
     return outcomes
 
 
@@ -87,6 +91,7 @@ def ingest_files(
     window_days: int,
     now: datetime,
     tell: Callable[[str], None],
+    privacy: Privacy,
 ) -> list[FileOutcome]:
     """Load `files` as lines of `source`, one transaction a file; a bad file does not stop the others."""
     writer.run("ingest/staged")
@@ -97,7 +102,7 @@ def ingest_files(
             break
         try:
             with log.at_hand(writer.scratch) as content:
-                outcome = _ingest_file(writer, source, content, window_days, now)
+                outcome = _ingest_file(writer, source, content, window_days, now, privacy)
         except UnreachableError as error:
             outcome = FileOutcome(log.name, "unreachable", str(error))
         reach("file_committed")
@@ -121,9 +126,11 @@ def describe(outcome: FileOutcome) -> str:
     )
 
 
-def _ingest_file(writer: Writer, source: SourceSettings, log: LogFile, window_days: int, now: datetime) -> FileOutcome:
+def _ingest_file(
+    writer: Writer, source: SourceSettings, log: LogFile, window_days: int, now: datetime, privacy: Privacy
+) -> FileOutcome:
     try:
-        reading = Reading(source, log, log.stamp(), now)
+        reading = Reading(source, log, log.stamp(), now, privacy)
     except RejectedFileError as fault:
         status = "deferred" if fault.reason in MOVED else "rejected"
         return FileOutcome(log.name, status, str(fault))
@@ -202,7 +209,7 @@ def _load(writer: Writer, reading: Reading, part: Part, window_days: int, n_line
     write_lake(writer, part.sha256, window_days)
     reach("lake_written")
     _forget_rejection(writer, reading.name)
-    writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=part.sha256, source_file=reading.name)
+    _keep_refused(writer, reading, part.sha256)
     counts = {
         "lines": n_lines, "loaded": n_loaded, "duplicates": n_duplicates,
         "quarantined": n_quarantined, "blank": n_blank,
@@ -232,7 +239,7 @@ def _go_on(writer: Writer, reading: Reading, part: Part, window_days: int, n_lin
     _forget_rejection(writer, reading.name)
     writer.run("ops/clear_quarantine_from", **old, first_line=first_cleared)
     writer.run("ops/move_quarantine", **old, grown_sha256=part.sha256, source_file=reading.name)
-    writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=part.sha256, source_file=reading.name)
+    _keep_refused(writer, reading, part.sha256)
     writer.run("ops/forget_content", **old)
     counts = {
         "lines": n_lines, "loaded": n_loaded, "duplicates": n_lines - n_loaded - n_quarantined - n_blank,
@@ -249,6 +256,11 @@ def _go_on(writer: Writer, reading: Reading, part: Part, window_days: int, n_lin
     )
     why = "; ".join(filter(None, (grown, worst_reasons(writer), _waiting(part), told)))
     return FileOutcome(reading.name, "loaded", why, n_loaded=n_new, n_duplicates=n_duplicates, n_quarantined=n_refused)
+
+
+def _keep_refused(writer: Writer, reading: Reading, sha256: str) -> None:
+    about = {"content_sha256": sha256, "source_file": reading.name, "refused_us": to_us(reading.now)}
+    writer.insert("ops.quarantine", "ingest/quarantined", **about)
 
 
 def _list_in_manifest(writer: Writer, reading: Reading, part: Part, counts: dict[str, int]) -> None:
@@ -273,7 +285,7 @@ def _reread(writer: Writer, reading: Reading, part: Part, window_days: int, n_li
     write_lake(writer, digest(f"{reading.fingerprint}{sha256}"), window_days)
     _forget_rejection(writer, reading.name)
     writer.run("ops/clear_quarantine_of", content_sha256=sha256)
-    writer.insert("ops.quarantine", "ingest/quarantined", content_sha256=sha256, source_file=reading.name)
+    _keep_refused(writer, reading, sha256)
     writer.run(
         "ops/reread_file",
         content_sha256=sha256,
@@ -301,7 +313,10 @@ def _reject(writer: Writer, reading: Reading, fault: RejectedFileError) -> None:
         "content_sha256": sha256, "status": "rejected", "reason": fault.reason, "detail": fault.detail, "loaded": 0,
     }  # fmt: skip
     writer.insert_rows("ops.ingest_files", [row])
-    fate = {"content_sha256": sha256, "source_file": reading.name, "reason": fault.reason, "excerpt": fault.detail}
+    fate = {
+        "content_sha256": sha256, "source_file": reading.name, "reason": fault.reason, "excerpt": fault.detail,
+        "refused_us": to_us(reading.now),
+    }  # fmt: skip
     writer.insert_rows("ops.quarantine", [fate])
     reach("rejection_written")
 

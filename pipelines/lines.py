@@ -41,6 +41,7 @@ class LineFault:
     line_number: int
     byte_offset: int
     reason: str
+    line_bytes: int
     excerpt: str
 
 
@@ -146,7 +147,9 @@ class _Splitter:
         faults = []
         if self._carry_length > MAX_LINE_BYTES:
             first = body.index(b"\n") + 1
-            faults.append(LineFault(self._next_number, self._next_offset, "line_too_long", _excerpt(self._carry)))
+            length = self._carry_length + first - 1
+            excerpt = _excerpt(self._carry)
+            faults.append(LineFault(self._next_number, self._next_offset, "line_too_long", length, excerpt))
             self._next_number += 1
             self._next_offset += self._carry_length + first
             body = body[first:]
@@ -168,8 +171,7 @@ class _Splitter:
         lines = _strip_line_ends(body, starts, is_first=bool(numbers[0] == 1))
         too_long = ends - starts > MAX_LINE_BYTES
         for index in np.flatnonzero(too_long).tolist():
-            excerpt = _excerpt(lines[index].as_py())
-            faults.append(LineFault(int(numbers[index]), int(offsets[index]), "line_too_long", excerpt))
+            faults.append(fault_of(int(numbers[index]), int(offsets[index]), "line_too_long", lines[index].as_py()))
         blank = (ends == starts) & ~too_long
         # Another line is blank only if its first byte is white space; few are, and those are looked at one by one.
         suspects = _IS_WHITE[data[starts]] & ~too_long & ~blank
@@ -212,7 +214,7 @@ def _as_text(
                 line.decode("utf-8")
             except UnicodeDecodeError:
                 good[index] = False
-                faults.append(LineFault(int(numbers[index]), int(offsets[index]), "not_utf8", _excerpt(line)))
+                faults.append(fault_of(int(numbers[index]), int(offsets[index]), "not_utf8", line))
         texts = lines.filter(_bools(good)).cast(pa.string())
         numbers, offsets = numbers[good], offsets[good]
     table = pa.Table.from_arrays([_integers(numbers), _integers(offsets), texts], schema=SCHEMA)
@@ -230,6 +232,12 @@ def _bools(values: NDArray[np.bool_]) -> pa.Array:
 
 def _nothing(faults: tuple[LineFault, ...] = ()) -> Block:
     return Block(pa.Table.from_batches([], SCHEMA), faults, 0)
+
+
+def fault_of(line_number: int, byte_offset: int, reason: str, line: bytes | str) -> LineFault:
+    """Return the fault of a line that is held whole."""
+    content = line.encode() if isinstance(line, str) else line
+    return LineFault(line_number, byte_offset, reason, len(content), _excerpt(content))
 
 
 def _excerpt(line: bytes) -> str:

@@ -29,7 +29,7 @@ from pipelines import lines
 from pipelines.compression import decompressed
 from pipelines.errors import RejectedFileError
 from pipelines.json_spans import find_spans
-from pipelines.lines import Block, Extent, LineFault
+from pipelines.lines import Block, Extent, LineFault, fault_of
 from pipelines.llama_tasks import LlamaTasks
 from pipelines.log_file import LogFile
 
@@ -79,12 +79,12 @@ def _read_csv(log: LogFile, expected_sha256: str, text_columns: Sequence[str], e
         for number, offset, line in _lines_of(block):
             cells = _cells(line)
             if keys is None:
-                names = _header(cells, line)
+                names = _header(cells)
                 keys, is_text = [json.dumps(name) for name in names], [name in text_columns for name in names]
             elif cells is None:
-                faults.append(LineFault(number, offset, "csv_line_not_understood", line[: lines.EXCERPT_BYTES]))
+                faults.append(fault_of(number, offset, "csv_line_not_understood", line))
             elif len(cells) > len(keys):
-                faults.append(LineFault(number, offset, "csv_row_too_long", line[: lines.EXCERPT_BYTES]))
+                faults.append(fault_of(number, offset, "csv_row_too_long", line))
             else:
                 values = map(_cell, cells, is_text)
                 pairs = itertools.zip_longest(keys, values, fillvalue="null")
@@ -102,17 +102,24 @@ def _cells(line: str) -> list[str] | None:
         return None
 
 
-def _header(cells: list[str] | None, line: str) -> list[str]:
-    names = [cell.strip() for cell in cells or []]
-    if not names or "" in names:
-        raise RejectedFileError("csv_header_not_understood", f"its first line {line[:80]!r} does not name every column")
+def _header(cells: list[str] | None) -> list[str]:
+    """Return the names of the columns. What is wrong with them is told by number: without a header they are data."""
+    names = [cell.strip() for cell in cells or [""]]
+    if "" in names:
+        raise RejectedFileError(
+            "csv_header_not_understood",
+            f"its first line names no column {names.index('') + 1} of {len(names)}: write a header",
+        )
     return _each_once(names)
 
 
 def _each_once(names: list[str]) -> list[str]:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise RejectedFileError("duplicate_column", f"{twice[0][:80]!r} names more than one column: rename one of them")
+    first: dict[str, int] = {}
+    for number, name in enumerate(names, 1):
+        if first.setdefault(name, number) != number:
+            raise RejectedFileError(
+                "duplicate_column", f"columns {first[name]} and {number} have one name: rename one of them"
+            )
     return names
 
 
@@ -277,7 +284,7 @@ def _blocks(records: Iterable[Record]) -> Iterator[Block]:
     n_bytes = 0
     for number, offset, line in records:
         if len(line) > lines.MAX_LINE_BYTES:
-            faults.append(LineFault(number, offset, "line_too_long", line[: lines.EXCERPT_BYTES]))
+            faults.append(fault_of(number, offset, "line_too_long", line))
         else:
             kept.append((number, offset, line))
             n_bytes += len(line)

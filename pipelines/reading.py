@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from pipelines.log_file import LogFile, Stamp
+from pipelines.privacy.pseudonyms import Privacy
 from pipelines.settings import SourceSettings
 from pipelines.times import to_us
 
@@ -30,6 +31,7 @@ class Reading:
     log: LogFile
     stamp: Stamp
     now: datetime
+    privacy: Privacy
 
     @property
     def name(self) -> str:

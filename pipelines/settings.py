@@ -26,6 +26,7 @@ from pipelines.prices.book import PriceBook
 from pipelines.prices.file import read_price_file
 from pipelines.prices.known import KnownPrices
 from pipelines.prices.rows import PriceSettings
+from pipelines.privacy.settings import PrivacySettings
 from pipelines.section import NonEmpty, Section, fault_text, nearest
 
 AS_LOGGED = "as_logged"
@@ -166,6 +167,7 @@ class Settings(Section):
     schedule: ScheduleSettings = ScheduleSettings()
     report: ReportSettings = ReportSettings()
     metrics: MetricsSettings = MetricsSettings()
+    privacy: PrivacySettings = PrivacySettings()
     alerting: AlertingSettings = AlertingSettings()
     alerts: tuple[ChannelSettings, ...] = ()
     silences: tuple[SilenceSettings, ...] = ()
@@ -265,7 +267,7 @@ def _known_keys(section: tuple[Any, ...]) -> list[str]:
         (): Settings, ("warehouse",): WarehouseSettings, ("policy",): PolicySettings,
         ("sources",): SourceSettings, ("prices",): PriceSettings, ("price_book",): PriceBookSettings,
         ("costs",): CostSettings, ("objectives",): ObjectiveSettings, ("report",): ReportSettings,
-        ("metrics",): MetricsSettings,
+        ("metrics",): MetricsSettings, ("privacy",): PrivacySettings,
         ("alerting",): AlertingSettings, ("alerts",): ChannelSettings, ("silences",): SilenceSettings,
         ("schedule",): ScheduleSettings,
     }  # fmt: skip

@@ -34,6 +34,7 @@ def stage(writer: Writer, reading: Reading, part: Part) -> tuple[int, int]:
     source, log_format = reading.source, formats()[reading.source.format]
     writer.define_macros("ingest/macros")
     writer.run("ingest/clear_staged")
+    reading.privacy.declare(writer)
     declared = Declarations(writer, source, log_format)
     whole = Extent(part.n_bytes)
     declared.require_columns(read_records(log_format.reader, reading.log, part.sha256, whole, source.columns))
@@ -51,20 +52,24 @@ def stage(writer: Writer, reading: Reading, part: Part) -> tuple[int, int]:
                 naive_is_utc=source.timezone is not None,
                 absent_cached_is_zero=source.absent_cached_is_zero,
                 latest_us=reading.latest_us,
+                keeps_excerpts=reading.privacy.keeps_excerpts,
                 ttft_basis=source.ttft_basis or log_format.ttft_basis,
                 cached_basis=source.cached_basis or log_format.cached_basis,
                 source_name=source.name,
                 source_file=reading.name,
                 source_sha256=part.origin_sha256,
             )
-        faults = stream.take_faults()
-        writer.insert_rows(
-            "staged",
-            [
-                {"reason": x.reason, "source_line": x.line_number, "byte_offset": x.byte_offset, "excerpt": x.excerpt}
-                for x in faults
-            ],
-        )
+        faults = [
+            {
+                "reason": fault.reason,
+                "source_line": fault.line_number,
+                "byte_offset": fault.byte_offset,
+                "line_bytes": fault.line_bytes,
+                "excerpt": fault.excerpt if reading.privacy.keeps_excerpts else None,
+            }
+            for fault in stream.take_faults()
+        ]
+        writer.insert_rows("staged", faults)
     return stream.n_lines, stream.n_blank + writer.change("ingest/drop_other_lines")
 
 

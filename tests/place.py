@@ -37,6 +37,11 @@ input_per_mtok = 1.0
 cached_per_mtok = 0.1
 """
 
+EXCERPTS = """
+[privacy]
+quarantine_excerpts = true
+"""
+
 LINE: dict[str, Any] = {
     "timestamp": "2026-11-28T10:15:00Z",
     "request_id": "r-1",

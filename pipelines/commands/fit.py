@@ -23,6 +23,7 @@ from pipelines.log_file import LogFile
 from pipelines.object_url import is_url
 from pipelines.plan_result import plan_fields, plan_sentences
 from pipelines.planning import DEFAULT_PRICE_RATIO, plan_for
+from pipelines.privacy.pseudonyms import Privacy
 from pipelines.section import nearest
 from pipelines.settings import load_settings
 from pipelines.sweep_result import lengths_fields, lengths_sentences, one_length_fields, one_length_sentences
@@ -148,7 +149,7 @@ def read_sweep(log: LogFile, format_name: str | None) -> tuple[pl.DataFrame, str
     with tempfile.TemporaryDirectory(prefix="valleywatch-fit-") as scratch:
         warehouse = Warehouse(Path(scratch))
         with warehouse.writer() as writer:
-            outcome = ingest_files(writer, source, [log], 1, datetime.now(UTC), tell)[0]
+            outcome = ingest_files(writer, source, [log], 1, datetime.now(UTC), tell, Privacy())[0]
             writer.open_lake(row["file"] for row in writer.rows("ops/lake_files"))
             rows = writer.frame("curve/sweep_rows")
     if outcome.status == "unreachable":

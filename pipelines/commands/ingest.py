@@ -16,6 +16,7 @@ from pipelines.formats import formats
 from pipelines.inbox import find_named
 from pipelines.ingest import FileOutcome, ingest_files, ingest_sources
 from pipelines.log_file import LogFile
+from pipelines.privacy.upkeep import apply_privacy
 from pipelines.settings import AS_LOGGED, SourceSettings, load_settings, source_from
 from pipelines.warehouse import Warehouse
 
@@ -57,8 +58,9 @@ def execute(options: argparse.Namespace) -> int:
             outcomes = ingest_sources(writer, settings, now, tell)
         else:
             outcomes = []
+            privacy = apply_privacy(writer, settings.privacy, now, tell)
             for file, source in named:
-                outcomes += ingest_files(writer, source, [file], settings.policy.window_days, now, tell)
+                outcomes += ingest_files(writer, source, [file], settings.policy.window_days, now, tell, privacy)
     _sum_up(outcomes)
     return exit_code(outcomes)
 

@@ -3,7 +3,7 @@
 -- params: deployment VARCHAR (where the line names none; without it, its model), epoch_unit VARCHAR (s, ms, us, ns or NULL),
 --         naive_is_utc BOOLEAN (a zone is declared; what is local in another than UTC comes converted),
 --         absent_cached_is_zero BOOLEAN (what an answered request does not say it did not hit),
---         latest_us BIGINT (later arrivals are refused), ttft_basis VARCHAR,
+--         keeps_excerpts BOOLEAN, latest_us BIGINT (later arrivals are refused), ttft_basis VARCHAR,
 --         cached_basis VARCHAR, source_name VARCHAR, source_file VARCHAR, source_sha256 VARCHAR
 -- reads: mapped (a format's lines): JSON values under canonical names; line_fault, is_request and kind of the line
 -- units: tokens; microseconds since 1970-01-01T00:00:00Z; latencies in microseconds
@@ -155,13 +155,17 @@ select
   reason,
   line_number as source_line,
   byte_offset,
-  case when reason is not null then left(line, 500) end as excerpt,
-  coalesce(name_text(request_id), 'sha256:' || sha256(line)) as request_id,
+  case when reason is not null then strlen(line) end as line_bytes,
+  case when reason is not null and $keeps_excerpts then left(line, 500) end as excerpt,
+  case
+    when reason is not null and regexp_full_match(arrived_number, '(1[5-9]|2\d)(\d{14}|\d{17})') then length(arrived_number)
+  end as arrived_digits,
+  pseudonym('request_id', coalesce(name_text(request_id), 'sha256:' || sha256(line))) as request_id,
   arrived_us,
   deployment_name as deployment,
-  name_text(instance) as instance,
+  pseudonym('instance', name_text(instance)) as instance,
   name_text(model) as model,
-  name_text(session_id) as session_id,
+  pseudonym('session_id', name_text(session_id)) as session_id,
   token_count(input_tokens) as input_tokens,
   case when is_zero_by_declaration then 0 else token_count(cached_tokens) end as cached_tokens,
   token_count(cached_device_tokens) as cached_device_tokens,

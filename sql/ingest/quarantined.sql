@@ -1,6 +1,6 @@
 -- name: ingest/quarantined
 -- grain: rejected line
--- params: content_sha256 VARCHAR, source_file VARCHAR
+-- params: content_sha256 VARCHAR, source_file VARCHAR, refused_us BIGINT
 -- reads: staged
 -- units: bytes
 -- why: the rows quarantine keeps
@@ -10,6 +10,8 @@ select
   source_line,
   byte_offset,
   reason,
-  excerpt
+  line_bytes,
+  excerpt,
+  $refused_us as refused_us
 from staged
 where reason is not null

@@ -7,7 +7,9 @@
 create or replace temp table staged (
   reason varchar,
   byte_offset bigint,
+  line_bytes bigint,
   excerpt varchar,
+  arrived_digits bigint,
   request_id varchar,
   arrived_us bigint,
   deployment varchar,

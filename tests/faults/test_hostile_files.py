@@ -22,7 +22,7 @@ from pipelines.lines import content_sha256
 from pipelines.readers import READERS, read_records
 from pipelines.settings import load_settings
 from tests.conftest import REPO
-from tests.place import ABSENT, NOW, PRICE, SOURCE, Place, as_bytes, request
+from tests.place import ABSENT, EXCERPTS, NOW, PRICE, SOURCE, Place, as_bytes, request
 
 MIB = 1 << 20
 READING_MIB = 64
@@ -82,6 +82,7 @@ def bomb(n_bytes: int) -> bytes:
     "n_bytes", [pytest.param(256 * MIB, id="256 MiB"), pytest.param(1 << 30, id="1 GiB", marks=pytest.mark.slow)]
 )
 def test_a_huge_line_a_bomb_and_a_cut_gzip_beside_good_files(place: Place, base_mib: int, n_bytes: int) -> None:
+    place.configure(SOURCE + EXCERPTS)
     place.write("a good.jsonl", [request(1), request(2)])
     write_huge_line(place.logs / "b huge line.jsonl", request(3), request(4), n_bytes)
     place.write("c bomb.gz", bomb(n_bytes))

@@ -22,7 +22,7 @@ from pipelines import compression, ingest, lines
 from pipelines.compression import decompressed
 from pipelines.errors import RejectedFileError
 from pipelines.inbox import LocalFile
-from tests.place import Place, as_bytes, request
+from tests.place import EXCERPTS, SOURCE, Place, as_bytes, request
 
 DATA = as_bytes(request(number) for number in range(50))
 WHOLE = gzip.compress(DATA, mtime=0)
@@ -222,6 +222,7 @@ def test_members_without_content_are_worked_off_quickly(place: Place) -> None:
 
 def test_a_line_of_any_length_costs_bounded_memory_and_spares_its_neighbours(place: Place) -> None:
     first, last = as_bytes([request(1)]), as_bytes([request(2)])
+    place.configure(SOURCE + EXCERPTS)
     packer = zlib.compressobj(9, wbits=31)
     with (place.logs / "log.gz").open("wb") as file:
         file.write(packer.compress(first))
@@ -236,7 +237,7 @@ def test_a_line_of_any_length_costs_bounded_memory_and_spares_its_neighbours(pla
     assert (outcome.n_lines, outcome.n_loaded, outcome.n_quarantined) == (3, 2, 1)
     (row,) = place.rows("select * from quarantine")
     assert (row["reason"], row["source_line"], row["byte_offset"]) == ("line_too_long", 2, len(first))
-    assert row["excerpt"] == "x" * 500
+    assert (row["excerpt"], row["line_bytes"]) == ("x" * 500, 48 << 20)
     assert place.rows("select source_line from requests order by 1") == [{"source_line": 1}, {"source_line": 3}]
 
 

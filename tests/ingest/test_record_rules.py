@@ -14,7 +14,7 @@ import pytest
 from pipelines import staging
 from pipelines.queries import resource_folder
 from pipelines.times import to_us
-from tests.place import NOW, SOURCE, Place
+from tests.place import EXCERPTS, NOW, SOURCE, Place
 
 KEYS = {
     "canonical": {},
@@ -347,8 +347,9 @@ def test_no_two_cases_share_a_name() -> None:
 
 
 def test_the_excerpt_of_a_refused_line_is_bounded_and_exact(place: Place) -> None:
+    place.configure(SOURCE + EXCERPTS)
     place.write("a.jsonl", ("{" + "é" * 1000 + "\n").encode())
     place.ingest()
     (row,) = place.rows("select * from quarantine")
     assert row["excerpt"] == "{" + "é" * 499
-    assert (row["source_line"], row["byte_offset"]) == (1, 0)
+    assert (row["source_line"], row["byte_offset"], row["line_bytes"]) == (1, 0, 2001)
