@@ -99,8 +99,14 @@ def test_the_engine_computes_hmac_for_any_text_and_any_salt(session: Writer, val
 def test_what_does_not_show_ids_is_the_same_as_without_hashing(place: Place, tmp_path: Path) -> None:
     """Deduplication, busy periods and curves rest on which ids are equal, not on what they are."""
     rows = [
-        request(number % 40, session_id=f"s{number % 7}", instance=f"i{number % 2}", ttft_ms=100.0 + number)
-        for number in range(60)
+        request(
+            n % 40,
+            timestamp=f"2026-11-28T10:{n:02}:00Z",
+            session_id=f"s{n % 7}",
+            instance=f"i{n % 2}",
+            ttft_ms=100.0 + n,
+        )
+        for n in range(60)
     ]
     other = Place(tmp_path / "hashed", SOURCE + PRICE + HASHED)
     for at in (place, other):
