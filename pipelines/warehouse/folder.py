@@ -18,6 +18,7 @@ from pipelines.errors import DiskFullError, UsageError, ValleywatchError
 from pipelines.warehouse.disk import disk_full, lock, make_folder
 from pipelines.warehouse.engine import connected, is_damage, require_layout, unreadable
 from pipelines.warehouse.reader import Reader
+from pipelines.warehouse.retention import Retention
 from pipelines.warehouse.writer import Writer
 
 RESERVE_BYTES = 32 << 20
@@ -29,9 +30,10 @@ _HALF_MADE = ("lake/*/*.tmp", "snapshots/*.tmp", "snapshots/*.tmp.wal", "valleyw
 class Warehouse:
     """The folder; opens the one writer and any number of readers."""
 
-    def __init__(self, folder: Path, *, memory_limit: str = "640MiB") -> None:
+    def __init__(self, folder: Path, *, memory_limit: str = "640MiB", keep: Retention = Retention()) -> None:
         self.folder = folder
         self.memory_limit = memory_limit
+        self.keep = keep
 
     @property
     def snapshot(self) -> Path:
