@@ -16,6 +16,7 @@ from pipelines.contracts import breaches
 from pipelines.errors import NothingYetError, UnreachableError, UsageError, ValleywatchError
 from pipelines.heartbeat import beat
 from pipelines.ingest import FileOutcome, ingest_sources
+from pipelines.opening import warehouse_of
 from pipelines.prices.memory import ask_to_reprice
 from pipelines.report_data import publish_if_behind
 from pipelines.settings import load_settings
@@ -50,7 +51,7 @@ def run(
     before publishing is published too.
     """
     settings = load_settings(config_path)
-    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    warehouse = warehouse_of(settings)
     now = fixed_now or datetime.now(UTC)
     _require_days_of_job(days, now)
     with warehouse.writer() as writer:

@@ -21,6 +21,7 @@ from pipelines.warehouse.reader import Reader
 from pipelines.warehouse.retention import Retention
 from pipelines.warehouse.writer import Writer
 
+KEEP = Retention()
 RESERVE_BYTES = 32 << 20
 """Free space without which nothing is begun: twice the write-ahead log that the engine lets grow to 16 MiB."""
 REPORT_SCRATCH_S = 3600.0
@@ -30,7 +31,7 @@ _HALF_MADE = ("lake/*/*.tmp", "snapshots/*.tmp", "snapshots/*.tmp.wal", "valleyw
 class Warehouse:
     """The folder; opens the one writer and any number of readers."""
 
-    def __init__(self, folder: Path, *, memory_limit: str = "640MiB", keep: Retention = Retention()) -> None:
+    def __init__(self, folder: Path, *, memory_limit: str = "640MiB", keep: Retention = KEEP) -> None:
         self.folder = folder
         self.memory_limit = memory_limit
         self.keep = keep

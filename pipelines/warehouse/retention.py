@@ -1,8 +1,8 @@
 """How long what a reader may have open stays: superseded snapshots, and files of the lake that only they list.
 
-A reader that has a snapshot open keeps it, on a local disk, whatever becomes of its name; the files of the lake it opens
-anew for each query. So those stay for `hours` after the first publication without them, also where the snapshots that
-list them had to go for lack of room. A file beside such a file, of the same name and `.unlisted`, is as old as that.
+A reader that has a snapshot open keeps it, on a local disk, whatever becomes of its name; the files of the lake it
+opens anew for each query. So those stay for `hours` after the first publication without them, also where the snapshots
+that list them had to go for lack of room. A mark beside such a file, `.unlisted` after its name, is as old as that.
 
 Belongs here: what goes, and when. Does not belong here: making snapshots (`snapshots`).
 """
