@@ -26,6 +26,8 @@ class Workplace(dg.ConfigurableResource):  # type: ignore[type-arg]
     """Path of valleywatch.toml."""
     fixed_now: str | None = None
     """ISO 8601 instant that stands for the present, for runs that must be repeatable; unset: the machine's clock."""
+    n_retries: int = 4
+    """How often a step that met a passing fault is tried again; `valleywatch run` leaves that to who called it."""
 
     def settings(self) -> Settings:
         """Read the configuration."""

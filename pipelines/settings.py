@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from pipelines.cadence import ScheduleSettings
 from pipelines.costs import Costs, CostSettings, costs_of
 from pipelines.delivery.settings import AlertingSettings, ChannelSettings, SilenceSettings, require_names
 from pipelines.errors import UsageError
@@ -166,6 +167,7 @@ class Settings(Section):
     costs: tuple[CostSettings, ...] = ()
     objectives: tuple[ObjectiveSettings, ...] = ()
     policy: PolicySettings = PolicySettings()
+    schedule: ScheduleSettings = ScheduleSettings()
     report: ReportSettings = ReportSettings()
     metrics: MetricsSettings = MetricsSettings()
     alerting: AlertingSettings = AlertingSettings()
@@ -269,6 +271,7 @@ def _known_keys(section: tuple[Any, ...]) -> list[str]:
         ("costs",): CostSettings, ("objectives",): ObjectiveSettings, ("report",): ReportSettings,
         ("metrics",): MetricsSettings,
         ("alerting",): AlertingSettings, ("alerts",): ChannelSettings, ("silences",): SilenceSettings,
+        ("schedule",): ScheduleSettings,
     }  # fmt: skip
     model = models[tuple(part for part in section if isinstance(part, str))]
     return [name for name in model.model_fields if name != "folder"]

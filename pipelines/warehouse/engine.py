@@ -66,18 +66,19 @@ def _connect(path: Path | None, folder: Path, memory_limit: str, attach: Path | 
     return connection
 
 
-def require_layout(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Raise UsageError where the open warehouse or snapshot has another layout; an empty one has none yet."""
+def require_layout(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
+    """Raise UsageError where the open warehouse or snapshot has another layout; return False where it has none yet."""
     try:
         found = fetch_rows(connection, "ops/schema_version", {})[0]["version"]
     except duckdb.CatalogException:
-        return
+        return False
     if found is not None and found != SCHEMA_VERSION:
         newer = "install the newer valleywatch that wrote it, or " if found > SCHEMA_VERSION else ""
         raise UsageError(
             f"{folder} was written by layout {found}, this version reads layout {SCHEMA_VERSION}: "
             f"{newer}move the folder aside and run again to rebuild it from the logs"
         )
+    return found is not None
 
 
 def fetch_rows(connection: duckdb.DuckDBPyConnection, name: str, params: dict[str, Any]) -> list[dict[str, Any]]:

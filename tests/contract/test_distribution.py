@@ -89,9 +89,11 @@ def test_dagster_loads_the_code_location(tmp_path: Path) -> None:
 
 
 def test_the_definitions_are_the_job_of_the_design(place: Place) -> None:
+    from pipelines.cadence import ScheduleSettings
     from pipelines.definitions import build_defs
+    from pipelines.resources import Workplace
 
-    definitions = build_defs(config_path=str(place.config))
+    definitions = build_defs(Workplace(config_path=str(place.config)), ScheduleSettings())
     graph = definitions.resolve_asset_graph()
     assert {key.to_user_string() for key in graph.get_all_asset_keys()} == {
         "requests", "hourly_hit_rate", "hit_rate_histogram", "busy_periods", "throughput_curve", "valley_status",
@@ -102,7 +104,7 @@ def test_the_definitions_are_the_job_of_the_design(place: Place) -> None:
         ("marts_contract", "hourly_hit_rate"),
         ("curves_contract", "throughput_curve"),
     }
-    schedule = definitions.resolve_schedule_def("daily_0130_utc")
+    schedule = definitions.resolve_schedule_def("due_days")
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 1 * * *", "UTC")
     assert all(graph.get(key).description for key in graph.get_all_asset_keys())
 
