@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 
 from pipelines.errors import QueryError
 from pipelines.warehouse import Warehouse
+from tests.conftest import REPO
 from tests.place import VIEWS, Place, request
 
 COUNT = "select count(*) as n, sum(cached_tokens)::int as cached from {}requests"
@@ -78,11 +80,12 @@ def test_our_reader_needs_nothing_wherever_the_folder_is(folder: Path, how: str)
 
 
 @pytest.mark.parametrize("how", ["moved", "copied", "linked"])
-def test_another_client_needs_two_lines(folder: Path, how: str) -> None:
-    place = str(elsewhere(folder, how)).replace("'", "''")
-    with client(
-        f"attach '{place}/valleywatch.duckdb' as vw (read_only)", f"set variable valleywatch_folder = '{place}'"
-    ) as connection:
+def test_another_client_needs_the_two_lines_of_the_documentation(folder: Path, how: str) -> None:
+    page = (REPO / "docs" / "architecture.md").read_text()
+    (shown,) = re.findall(r"```sql elsewhere\n(.*?)```", page, re.DOTALL)
+    lines = shown.replace("/mnt/valleywatch", str(elsewhere(folder, how)).replace("'", "''")).splitlines()
+    assert len(lines) == 2
+    with client(*lines) as connection:
         assert one(connection, COUNT.format("vw.")) == EXPECTED
 
 
