@@ -16,9 +16,9 @@ from pipelines.daily_job import run
 from pipelines.delivery.patience import deliver_patiently
 from pipelines.errors import BusyError, UsageError, ValleywatchError
 from pipelines.metrics.textfile import publish_metrics
+from pipelines.opening import warehouse_of
 from pipelines.report_data import report_path
 from pipelines.settings import Settings, load_settings
-from pipelines.warehouse import Warehouse
 
 
 def add_to(commands: Any) -> None:
@@ -54,7 +54,7 @@ def run_and_tell(config: Path, days: list[date] | None, *, reprice: bool) -> int
     except ValleywatchError:
         _deliver_besides(settings)
         raise
-    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    warehouse = warehouse_of(settings)
     print_status(warehouse)
     print(f"report: {report_path(warehouse)}")
     n_of = Counter(file.status for file in outcome.files)
