@@ -73,7 +73,11 @@ def _deliver(settings: Settings) -> int:
     """Tell the channels what is due; return 1 where something was given up. Without channels nothing is looked for."""
     if not settings.alerts:
         return 0
-    done = deliver_patiently(settings, tell)
+    try:
+        done = deliver_patiently(settings, tell)
+    except BusyError as error:
+        tell(f"alerts are left to the next round: {error}")
+        return 0
     if done.waiting:
         tell(f"{done.waiting} alerts are to be delivered yet: `valleywatch alerts send` tries again")
     return 1 if done.dead else 0
