@@ -19,6 +19,7 @@ from pipelines.display import shown
 from pipelines.errors import NothingYetError, UnreachableError, UsageError, ValleywatchError
 from pipelines.heartbeat import beat, noting_failure
 from pipelines.ingest import FileOutcome, ingest_sources
+from pipelines.opening import warehouse_of
 from pipelines.prices.memory import ask_to_reprice
 from pipelines.report_data import publish_if_behind
 from pipelines.running_day import reopen_days
@@ -54,7 +55,7 @@ def run(
     before publishing is published too.
     """
     settings = load_settings(config_path)
-    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    warehouse = warehouse_of(settings)
     now = fixed_now or datetime.now(UTC)
     _require_days_of_job(days, now)
     with noting_failure(warehouse, now):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from pipelines.opening import warehouse_of
 from pipelines.settings import Settings, load_settings
 from pipelines.warehouse import Warehouse, Writer
 
@@ -35,7 +36,7 @@ class Workplace(dg.ConfigurableResource):  # type: ignore[type-arg]
     def warehouse(self) -> Warehouse:
         """Return the warehouse that the configuration names."""
         settings = self.settings()
-        return Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+        return warehouse_of(settings)
 
     def writer(self) -> AbstractContextManager[Writer]:
         """Open the warehouse for writing."""

@@ -41,6 +41,10 @@ class WarehouseSettings(Section):
     path: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")] = "warehouse"
     memory_limit: Annotated[str, Field(pattern=r"^[1-9][0-9]*(MB|GB|MiB|GiB)$")] = "640MiB"
     """Memory DuckDB may use before it spills to the warehouse's own temporary folder."""
+    keep_h: Annotated[float, Field(ge=0, le=8760)] = 24.0
+    """Hours for which what a reader may have open stays: superseded snapshots, and lake files only they list."""
+    keep_gib: Annotated[float, Field(ge=0, le=1e6)] = 8.0
+    """GiB that all snapshots may take before old ones go earlier; the newest three stay, and so do lake files."""
 
 
 class SourceSettings(Section):

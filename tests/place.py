@@ -18,6 +18,7 @@ from pipelines.cli import main
 from pipelines.curves import fit_day
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.marts import refresh_busy_periods, refresh_hours
+from pipelines.opening import warehouse_of
 from pipelines.settings import load_settings
 from pipelines.warehouse import Reader, Warehouse, Writer
 
@@ -118,7 +119,7 @@ class Place:
 
     @property
     def warehouse(self) -> Warehouse:
-        return Warehouse(load_settings(self.config).warehouse_folder)
+        return warehouse_of(load_settings(self.config))
 
     def valleywatch(self, *arguments: str) -> int:
         """Type a command."""

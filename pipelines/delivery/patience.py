@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 
 from pipelines.delivery.channels import build_channels
 from pipelines.delivery.rounds import Clock, Round, deliver
+from pipelines.opening import warehouse_of
 from pipelines.settings import Settings
 from pipelines.stopping import heed
-from pipelines.warehouse import Warehouse
 
 
 def deliver_patiently(
@@ -30,7 +30,7 @@ def deliver_patiently(
 
     Raises UsageError where a channel's variable is not set, BusyError where another round is under way.
     """
-    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    warehouse = warehouse_of(settings)
     channels = build_channels(settings.alerts, environment)
     until = time.monotonic() + (settings.alerting.patience_s if patience_s is None else patience_s)
     done = deliver(warehouse, settings, channels, tell, clock)

@@ -18,8 +18,10 @@ from pipelines.errors import DiskFullError, UsageError, ValleywatchError
 from pipelines.warehouse.disk import disk_full, lock, make_folder
 from pipelines.warehouse.engine import connected, is_damage, require_layout, unreadable
 from pipelines.warehouse.reader import Reader
+from pipelines.warehouse.retention import Retention
 from pipelines.warehouse.writer import Writer
 
+KEEP = Retention()
 RESERVE_BYTES = 32 << 20
 """Free space without which nothing is begun: twice the write-ahead log that the engine lets grow to 16 MiB."""
 UNLOCKED_SCRATCH_S = 3600.0
@@ -30,9 +32,10 @@ _UNLOCKED = (".report-*.tmp", ".last_*.tmp")
 class Warehouse:
     """The folder; opens the one writer and any number of readers."""
 
-    def __init__(self, folder: Path, *, memory_limit: str = "640MiB") -> None:
+    def __init__(self, folder: Path, *, memory_limit: str = "640MiB", keep: Retention = KEEP) -> None:
         self.folder = folder
         self.memory_limit = memory_limit
+        self.keep = keep
 
     @property
     def snapshot(self) -> Path:

@@ -4,6 +4,8 @@
 -- reads: mart.curve_candidates
 -- units: tokens/s; f s/request, c s/token, q s/token², k s/token
 -- why: throughput_curve has the chosen one of a day, this view the others beside it; the same columns
+-- comments: those of views/throughput_curve, and
+--   is_chosen: whether it is the curve of throughput_curve
 select
   deployment,
   make_date(day_index::integer) as day_utc,

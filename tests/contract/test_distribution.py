@@ -97,7 +97,7 @@ def test_the_definitions_are_the_job_of_the_design(place: Place) -> None:
     graph = definitions.resolve_asset_graph()
     assert {key.to_user_string() for key in graph.get_all_asset_keys()} == {
         "requests", "hourly_hit_rate", "hit_rate_histogram", "busy_periods", "throughput_curve", "valley_status",
-        "profit_and_loss", "valley_episodes", "snapshot", "report",
+        "profit_and_loss", "valley_episodes", "snapshot", "report", "alerts",
     }  # fmt: skip
     assert {(key.name, key.asset_key.to_user_string()) for key in graph.asset_check_keys} == {
         ("requests_contract", "requests"),
@@ -115,7 +115,7 @@ def test_importing_the_code_location_touches_no_file(tmp_path: Path) -> None:
         [sys.executable, "-c", program], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(REPO)},
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
-    assert done.stdout == "10\n", done.stderr
+    assert done.stdout == "11\n", done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -26,7 +26,7 @@ def header(name: str) -> dict[str, str]:
     for line in (REPO / "sql" / f"{name}.sql").read_text().splitlines():
         if not line.startswith("--"):
             break
-        match = re.match(r"-- (\w+): (.*)", line)
+        match = re.match(r"-- (\w+): ?(.*)", line)
         key = match[1] if match else key
         found[key] = match[2] if match else f"{found[key]} {line.removeprefix('--').strip()}"
     return found

@@ -297,6 +297,7 @@ def test_what_a_kept_snapshot_lists_stays_until_the_snapshot_goes(place: Place) 
         small_files(place, 1, 20)
         place.ingest()
         assert reader.ask("select count(*) from requests")[1] == [(10,)]
+    place.configure("[warehouse]\nkeep_h = 0\n" + SOURCE + PRICE)
     for _ in range(3):
         place.ingest()
     assert not first.exists()
