@@ -12,6 +12,7 @@ import duckdb
 
 from pipelines.errors import QueryError
 from pipelines.warehouse.engine import fetch_rows, is_damage
+from pipelines.warehouse.views import PublishedView, published_view
 
 _EXPLAIN = re.compile(r"^(\s|--[^\n]*\n|/\*.*?\*/)*explain(\s+analyze)?(\s*\([^)]*\))?", re.IGNORECASE | re.DOTALL)
 _REFUSED = {"MULTI": "PIVOT without a list of values after `in`"}
@@ -41,6 +42,10 @@ class Reader:
     def rows(self, name: str, **params: Any) -> list[dict[str, Any]]:
         """Run `sql/<name>.sql` and return its rows."""
         return fetch_rows(self._connection, name, params)
+
+    def view(self, name: str) -> PublishedView:
+        """Return a published view, its rows to come in batches."""
+        return published_view(self._connection, name)
 
     def read_through(self) -> int:
         """Read every value of every table once; return the number of rows. Damage raises the engine's error."""
