@@ -60,7 +60,7 @@ def write_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([_inert(value) for value in row])
+        writer.writerow([inert(value) for value in row])
 
 
 def plain(value: Any) -> Any:
@@ -80,7 +80,8 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def _inert(value: Any) -> Any:
+def inert(value: Any) -> Any:
+    """Return a cell of CSV that no spreadsheet takes for a formula."""
     value = plain(value)
     if isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@"):
         return f"'{value}"

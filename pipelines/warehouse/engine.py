@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import polars as pl
 
 from pipelines import queries
 from pipelines.errors import UsageError, ValleywatchError
@@ -86,6 +87,12 @@ def fetch_rows(connection: duckdb.DuckDBPyConnection, name: str, params: dict[st
     result = connection.execute(query.text, query.bind(params) or None)
     columns = [column[0] for column in result.description]
     return [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
+
+
+def fetch_frame(connection: duckdb.DuckDBPyConnection, name: str, params: dict[str, Any]) -> pl.DataFrame:
+    query = queries.load(name)
+    frame: pl.DataFrame = connection.sql(query.text, params=query.bind(params) or None).pl()
+    return frame
 
 
 def lake_sql(folder: Path, files: Iterable[str]) -> str:

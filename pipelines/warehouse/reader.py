@@ -9,9 +9,10 @@ import re
 from typing import Any
 
 import duckdb
+import polars as pl
 
 from pipelines.errors import QueryError
-from pipelines.warehouse.engine import fetch_rows, is_damage
+from pipelines.warehouse.engine import fetch_frame, fetch_rows, is_damage
 from pipelines.warehouse.views import PublishedView, published_view
 
 _EXPLAIN = re.compile(r"^(\s|--[^\n]*\n|/\*.*?\*/)*explain(\s+analyze)?(\s*\([^)]*\))?", re.IGNORECASE | re.DOTALL)
@@ -42,6 +43,10 @@ class Reader:
     def rows(self, name: str, **params: Any) -> list[dict[str, Any]]:
         """Run `sql/<name>.sql` and return its rows."""
         return fetch_rows(self._connection, name, params)
+
+    def frame(self, name: str, **params: Any) -> pl.DataFrame:
+        """Run `sql/<name>.sql` and return a frame."""
+        return fetch_frame(self._connection, name, params)
 
     def view(self, name: str) -> PublishedView:
         """Return a published view, its rows to come in batches."""

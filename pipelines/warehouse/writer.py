@@ -19,7 +19,7 @@ from pipelines.errors import UsageError, ValleywatchError
 from pipelines.faults import reach
 from pipelines.warehouse import engine, snapshots
 from pipelines.warehouse.disk import file_sha256, make_folder, sync_rename
-from pipelines.warehouse.engine import fetch_rows, lake_sql, literal, require_layout
+from pipelines.warehouse.engine import fetch_frame, fetch_rows, lake_sql, literal, require_layout
 
 if TYPE_CHECKING:
     from pipelines.warehouse.folder import Warehouse
@@ -87,9 +87,7 @@ class Writer:
 
     def frame(self, name: str, **params: Any) -> pl.DataFrame:
         """Run `sql/<name>.sql` and return a frame."""
-        query = queries.load(name)
-        frame: pl.DataFrame = self._connection.sql(query.text, params=query.bind(params) or None).pl()
-        return frame
+        return fetch_frame(self._connection, name, params)
 
     def run(self, name: str, **params: Any) -> None:
         """Run a statement of `sql/` for its effect."""
