@@ -21,7 +21,7 @@ from dataclasses import dataclass
 class Group:
     """Requests of one deployment and hour with request hit rates from low up to high, in thousandths.
 
-    `n_individuals` is at most the number of individuals whose requests these are; over the groups of an hour it adds up.
+    `n_individuals` is at most the number of those whose requests these are; over the groups of an hour it adds up.
     """
 
     low_permille: int
