@@ -30,6 +30,8 @@ from pipelines.section import NonEmpty, Section, fault_text, nearest
 AS_LOGGED = "as_logged"
 LISTS = ("sources", "prices", "costs", "objectives", "alerts", "silences")
 """Sections of which there are several, written in double brackets."""
+MEMORY = r"^[1-9][0-9]*(MB|GB|MiB|GiB)$"
+"""A size of memory, as the engine takes it."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -37,7 +39,7 @@ class WarehouseSettings(Section):
     """Where results live."""
 
     path: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")] = "warehouse"
-    memory_limit: Annotated[str, Field(pattern=r"^[1-9][0-9]*(MB|GB|MiB|GiB)$")] = "640MiB"
+    memory_limit: Annotated[str, Field(pattern=MEMORY)] = "640MiB"
     """Memory DuckDB may use before it spills to the warehouse's own temporary folder."""
 
 

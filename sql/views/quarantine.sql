@@ -3,6 +3,7 @@
 -- params: none
 -- reads: ops.quarantine
 -- units: bytes
+-- about: refused lines, with the reason
 -- why: rejected lines, kept with a reason
 select
   source_file,

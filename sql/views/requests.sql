@@ -3,6 +3,7 @@
 -- params: none
 -- reads: lake
 -- units: tokens; _us microseconds, _s seconds
+-- about: every accepted request, once
 -- why: every accepted request once
 select
   request_id,

@@ -112,6 +112,6 @@ def test_a_statement_cannot_be_run_with_other_parameters() -> None:
 
 def test_no_folder_of_sql_is_empty_of_meaning() -> None:
     assert {Path(name).parts[0] for name in FILES} == {
-        "alerts", "checks", "curve", "formats", "ingest", "macros", "mart", "metrics", "ops", "report", "schema",
+        "adhoc", "alerts", "catalogue", "checks", "curve", "formats", "ingest", "macros", "mart", "metrics", "ops", "report", "schema",
         "valley", "views",
     }  # fmt: skip

@@ -1,0 +1,76 @@
+"""An answer on a terminal: no wider than it is, no longer than a person reads.
+
+Belongs here: columns that fit, cut cells, one record under the other where columns do not fit, the cap on rows.
+Does not belong here: the same for pipes and files, which get everything (`forms`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pipelines.commands.output import cell_text, is_number
+
+NARROWEST = 6
+"""Columns that would have to be cut below this many characters do not fit beside each other."""
+_GAP = 2
+_MOST_RECORDS = 5
+
+
+def write_words(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print what is to be read rather than compared: cells go on below instead of being cut."""
+    console = Console(highlight=False)
+    console.print(_table(columns, rows, cuts=False) if console.is_terminal else _table(columns, rows), soft_wrap=False)
+
+
+def write_grid(columns: Sequence[str], rows: Iterable[Sequence[Any]], max_rows: int) -> None:
+    """Print the first `max_rows` rows (0: all) and say how many more there are; counted, not kept."""
+    console = Console(highlight=False, soft_wrap=False)
+    shown: list[Sequence[Any]] = []
+    n_rows = 0
+    for row in rows:
+        n_rows += 1
+        if not max_rows or n_rows <= max_rows:
+            shown.append(row)
+    if _fits(columns, shown, console.width):
+        console.print(_table(columns, shown))
+    else:
+        shown = shown if not max_rows else shown[:_MOST_RECORDS]
+        for number, row in enumerate(shown, start=1):
+            console.print(_record(columns, row, number, console.width))
+    if n_rows > len(shown):
+        console.print(f"… {n_rows - len(shown):,} more rows; --csv, --json and --parquet give all, --max-rows 0 too")
+
+
+def _widths(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[int]:
+    texts = [[cell_text(value) for value in row] for row in rows]
+    return [max([len(name), *(len(row[index]) for row in texts)]) for index, name in enumerate(columns)]
+
+
+def _fits(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> bool:
+    return sum(min(wide, NARROWEST) + _GAP for wide in _widths(columns, rows)) <= width
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, cuts: bool = True) -> Table:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    for index, name in enumerate(columns):
+        right = any(is_number(row[index]) for row in rows)
+        table.add_column(Text(name), justify="right" if right else "left", no_wrap=cuts, overflow="ellipsis")
+    for row in rows:
+        table.add_row(*(Text(cell_text(value)) for value in row))
+    return table
+
+
+def _record(columns: Sequence[str], row: Sequence[Any], number: int, width: int) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, _GAP, 0, 0), title=f"row {number}")
+    table.title_justify = "left"
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(no_wrap=True, overflow="ellipsis", max_width=max(NARROWEST, width - max(map(len, columns)) - _GAP))
+    for name, value in zip(columns, row, strict=True):
+        table.add_row(Text(name), Text(cell_text(value)))
+    return table
