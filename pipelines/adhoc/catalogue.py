@@ -43,9 +43,7 @@ class Catalogue:
     def view(self, name: str) -> View:
         """Return a view; raise UsageError with the nearest name where there is none."""
         if name not in self.views:
-            raise UsageError(
-                f"no view {name!r}{nearest(name, self.views)}; there are {', '.join(self.views)}"
-            )
+            raise UsageError(f"no view {name!r}{nearest(name, self.views)}; there are {', '.join(self.views)}")
         return self.views[name]
 
 

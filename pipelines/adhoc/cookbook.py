@@ -83,7 +83,7 @@ def question(name: str) -> Question:
 
 def table() -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the cookbook as columns and rows: name, question, parameters with their defaults."""
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (entry.name, entry.question, ", ".join(f"{name}={of.default}" for name, of in entry.parameters.items()))
         for entry in questions().values()
     ]

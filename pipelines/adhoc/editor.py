@@ -9,6 +9,7 @@ whole, candidates are shown with what they are, and a Python built on libedit do
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ PROMPT = "valleywatch> "
 CONTINUED = "         ...> "
 HISTORY_VARIABLE = "VALLEYWATCH_SQL_HISTORY"
 """Path of the history; empty: none is kept."""
+_TYPED_NAME = re.compile(r"(^\s*\.)?\w*$")
 
 
 def ask_lines() -> str:
@@ -91,15 +93,14 @@ def _completer(known: Catalogue) -> Completer:
     from prompt_toolkit.document import Document
 
     class Names(Completer):
-        def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        def get_completions(
+            self,
+            document: Document,
+            complete_event: CompleteEvent,  # noqa: ARG002
+        ) -> Iterable[Completion]:
             before = document.text_before_cursor
+            typed = _TYPED_NAME.search(before)
             for name, what in candidates(before, document.text, known):
-                typed = before.lstrip() if name.startswith(".") else document.get_word_before_cursor(pattern=None)
-                length = len(typed) if name.startswith(".") else _name_length(before)
-                yield Completion(name, start_position=-length, display_meta=what)
+                yield Completion(name, start_position=-len(typed[0]) if typed else 0, display_meta=what)
 
     return Names()
-
-
-def _name_length(before: str) -> int:
-    return len(before) - len(before.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"))

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -49,6 +49,14 @@ def give(reader: Reader, text: str, params: Mapping[str, Any] | None, form: Form
         write_table(answer.columns, list(answer.rows()))
 
 
+def write_words(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print a table that is read rather than compared: on a terminal its cells are folded, not cut."""
+    if sys.stdout.isatty():
+        write_grid(columns, rows, 0, folds=True)
+    else:
+        write_table(columns, rows)
+
+
 def _write_json(answer: Answer) -> None:
     """Print one list of objects, as `write_json` does, row by row."""
     separator = "["
@@ -70,11 +78,14 @@ def _write_parquet(reader: Reader, text: str, params: Mapping[str, Any] | None, 
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from None
     try:
-        with os.fdopen(handle, "wb") as file, reader.arrow(text, params) as batches:
-            with pq.ParquetWriter(file, batches.schema, compression="zstd") as writer:
-                for batch in batches:
-                    writer.write_batch(batch)
-                    n_rows += batch.num_rows
+        with (
+            os.fdopen(handle, "wb") as file,
+            reader.arrow(text, params) as batches,
+            pq.ParquetWriter(file, batches.schema, compression="zstd") as writer,
+        ):
+            for batch in batches:
+                writer.write_batch(batch)
+                n_rows += batch.num_rows
         Path(aside).replace(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from None

@@ -22,14 +22,11 @@ _GAP = 2
 _MOST_RECORDS = 5
 
 
-def write_words(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print what is to be read rather than compared: cells go on below instead of being cut."""
-    console = Console(highlight=False)
-    console.print(_table(columns, rows, cuts=False) if console.is_terminal else _table(columns, rows), soft_wrap=False)
+def write_grid(columns: Sequence[str], rows: Iterable[Sequence[Any]], max_rows: int, *, folds: bool = False) -> None:
+    """Print the first `max_rows` rows (0: all) and say how many more there are; counted, not kept.
 
-
-def write_grid(columns: Sequence[str], rows: Iterable[Sequence[Any]], max_rows: int) -> None:
-    """Print the first `max_rows` rows (0: all) and say how many more there are; counted, not kept."""
+    folds: a cell that is too long goes on below instead of being cut.
+    """
     console = Console(highlight=False, soft_wrap=False)
     shown: list[Sequence[Any]] = []
     n_rows = 0
@@ -38,7 +35,7 @@ def write_grid(columns: Sequence[str], rows: Iterable[Sequence[Any]], max_rows: 
         if not max_rows or n_rows <= max_rows:
             shown.append(row)
     if _fits(columns, shown, console.width):
-        console.print(_table(columns, shown))
+        console.print(_table(columns, shown, folds))
     else:
         shown = shown if not max_rows else shown[:_MOST_RECORDS]
         for number, row in enumerate(shown, start=1):
@@ -56,11 +53,11 @@ def _fits(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> 
     return sum(min(wide, NARROWEST) + _GAP for wide in _widths(columns, rows)) <= width
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, cuts: bool = True) -> Table:
+def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]], folds: bool) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     for index, name in enumerate(columns):
         right = any(is_number(row[index]) for row in rows)
-        table.add_column(Text(name), justify="right" if right else "left", no_wrap=cuts, overflow="ellipsis")
+        table.add_column(Text(name), justify="right" if right else "left", no_wrap=not folds, overflow="ellipsis")
     for row in rows:
         table.add_row(*(Text(cell_text(value)) for value in row))
     return table

@@ -13,12 +13,14 @@ from typing import Any
 from pipelines.adhoc import cookbook
 from pipelines.adhoc.catalogue import Catalogue
 from pipelines.adhoc.completion import DOT_COMMANDS
-from pipelines.commands.output import tell, write_table
+from pipelines.adhoc.forms import write_words
+from pipelines.commands.output import tell
 from pipelines.errors import UsageError
 from pipelines.section import nearest
 from pipelines.stopping import forgiven
 
 GREETING = "statements end with a semicolon; .help says what there is, .quit or Ctrl-D leaves, ^C stops a query"
+STOPPED = "stopped"
 
 
 class Shell:
@@ -43,16 +45,20 @@ class Shell:
         while True:
             try:
                 typed = self._read()
-                if typed in (".quit", ".exit"):
-                    return
-                self._do(typed)
             except EOFError:
                 return
             except KeyboardInterrupt:
                 forgiven()
-                tell("stopped" if self._is_asking else "")
+                continue
+            if typed.rstrip(";") in (".quit", ".exit"):
+                return
+            try:
+                self._do(typed)
+            except KeyboardInterrupt:
+                forgiven()
+                tell(STOPPED)
             except UsageError as error:
-                tell("stopped" if forgiven() else str(error))
+                tell(STOPPED if forgiven() else str(error))
 
     def _do(self, typed: str) -> None:
         if typed.startswith("."):
@@ -70,13 +76,13 @@ class Shell:
         self._commands[name](arguments)
 
     def _help(self, _arguments: Sequence[str]) -> None:
-        write_table(("command", "does"), list(DOT_COMMANDS.items()))
+        write_words(("command", "does"), list(DOT_COMMANDS.items()))
         print()
         self._views(())
         print(f"\nmacros: {', '.join(self._known.macros.values())}")
 
     def _views(self, _arguments: Sequence[str]) -> None:
-        write_table(
+        write_words(
             ("view", "a row is", "about"),
             [(view.name, view.grain, view.about) for view in self._known.views.values()],
         )
@@ -86,13 +92,11 @@ class Shell:
             raise UsageError(f".columns takes one view: {', '.join(self._known.views)}")
         view = self._known.view(arguments[0])
         print(f"{view.name}: {view.about}; a row is {view.grain}")
-        write_table(
-            ("column", "type", "is"), [(column.name, column.type, column.comment) for column in view.columns]
-        )
+        write_words(("column", "type", "is"), [(column.name, column.type, column.comment) for column in view.columns])
 
     def _cookbook(self, arguments: Sequence[str]) -> None:
         if not arguments:
-            write_table(*cookbook.table())
+            write_words(*cookbook.table())
             return
         entry = cookbook.question(arguments[0])
         tell(entry.question)

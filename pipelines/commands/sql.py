@@ -12,10 +12,10 @@ from typing import Any
 from pipelines.adhoc import cookbook
 from pipelines.adhoc.catalogue import catalogue
 from pipelines.adhoc.editor import editor
-from pipelines.adhoc.forms import MAX_ROWS, Form, give
+from pipelines.adhoc.forms import MAX_ROWS, Form, give, write_words
 from pipelines.adhoc.shell import Shell
 from pipelines.commands.options import add_config, add_json
-from pipelines.commands.output import write_json, write_table
+from pipelines.commands.output import write_json
 from pipelines.errors import UsageError
 from pipelines.settings import MEMORY, load_settings
 from pipelines.warehouse import Warehouse
@@ -87,7 +87,7 @@ def _list_cookbook(options: argparse.Namespace) -> int:
     if options.json:
         write_json([dict(zip(columns, row, strict=True)) for row in rows])
     else:
-        write_table(columns, rows)
+        write_words(columns, rows)
     return 0
 
 

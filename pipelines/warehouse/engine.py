@@ -42,7 +42,9 @@ def connected(
         connection.close()
 
 
-def _connect(path: Path | None, folder: Path, config: Mapping[str, Any], attach: Path | None) -> duckdb.DuckDBPyConnection:
+def _connect(
+    path: Path | None, folder: Path, config: Mapping[str, Any], attach: Path | None
+) -> duckdb.DuckDBPyConnection:
     # The order of the settings matters.
     try:
         connection = duckdb.connect(str(path) if path else ":memory:", config={**CONNECT, **config})

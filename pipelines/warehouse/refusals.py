@@ -17,7 +17,9 @@ _EXPLAIN = re.compile(r"^(\s|--[^\n]*\n|/\*.*?\*/)*explain(\s+analyze)?(\s*\([^)
 _KEEP = "to keep a result, use --csv, --json or --parquet FILE"
 _TO_WRITE = "the snapshot is published as a whole and never changed; name an intermediate result `with … as (…)`"
 _TO_LEAVE = "one question is asked of one snapshot; to join other data, open it in your own DuckDB, see docs/sql.md"
-_TO_SET = "settings are fixed when the snapshot is opened; --memory-limit and --timeout are options of `valleywatch sql`"
+_TO_SET = (
+    "settings are fixed when the snapshot is opened; --memory-limit and --timeout are options of `valleywatch sql`"
+)
 _REASONS = {
     "COPY": f"it writes files; {_KEEP}",
     "EXPORT": f"it writes files; {_KEEP}",
