@@ -4,9 +4,10 @@
 -- reads: requests
 -- units: requests; share in [0, 1] of the deployment's requests
 -- question: How many requests failed, and how?
+-- why: those that succeeded have no row; a deployment without failures has none
 -- columns:
 --   deployment: what served
---   outcome: ok, failed, or why a request is left out of the hit rates
+--   outcome: failed, aborted, or why a request is left out of the hit rates
 --   status: as the log says it; NULL = it does not
 --   n_requests: requests
 --   share: of all requests of the deployment
@@ -20,7 +21,8 @@ counted as (
     requests.deployment,
     requests.outcome,
     requests.status,
-    count(*) as n_requests
+    count(*) as n_requests,
+    sum(count(*)) over (partition by requests.deployment) as n_of_requests
   from requests
   cross join newest
   where requests.arrived_at > newest.arrived_at - to_days(cast($days as integer))
@@ -32,6 +34,8 @@ select
   outcome,
   status,
   n_requests,
-  n_requests / sum(n_requests) over (partition by deployment) as share
+  n_requests / n_of_requests as share
 from counted
-order by deployment asc, n_requests desc, status asc
+where outcome <> 'ok'
+order by share desc, deployment asc, status asc
+limit 8

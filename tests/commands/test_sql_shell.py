@@ -92,7 +92,7 @@ def test_help_lists_every_view_with_its_grain(filled: Place, tmp_path: Path) -> 
 
 def test_a_question_of_the_cookbook_is_asked_with_its_parameters(shell: Terminal) -> None:
     answer(shell, ".cookbook price_ratio price_ratio=x", "price_ratio = 'x' is no DOUBLE")
-    answer(shell, ".cookbook requests_by_status days=3", "How many requests failed", "n_requests", "100")
+    answer(shell, ".cookbook coverage days=3", "Which deployments do not report", "n_requests", "100")
 
 
 @pytest.mark.parametrize(
