@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -34,30 +35,46 @@ def write_grid(columns: Sequence[str], rows: Iterable[Sequence[Any]], max_rows: 
         n_rows += 1
         if not max_rows or n_rows <= max_rows:
             shown.append(row)
-    if _fits(columns, shown, console.width):
-        console.print(_table(columns, shown, folds))
+    widths = _fitting(_widths(columns, shown), console.width)
+    if widths is not None:
+        console.print(_table(columns, shown, widths, folds=folds))
     else:
         shown = shown if not max_rows else shown[:_MOST_RECORDS]
         for number, row in enumerate(shown, start=1):
             console.print(_record(columns, row, number, console.width))
     if n_rows > len(shown):
-        console.print(f"… {n_rows - len(shown):,} more rows; --csv, --json and --parquet give all, --max-rows 0 too")
+        console.print(
+            f"… {n_rows - len(shown):,} more rows; --csv, --json and --parquet give all, --max-rows 0 too",
+            soft_wrap=True,
+        )
 
 
 def _widths(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[int]:
     texts = [[cell_text(value) for value in row] for row in rows]
-    return [max([len(name), *(len(row[index]) for row in texts)]) for index, name in enumerate(columns)]
+    return [max([cell_len(name), *(cell_len(row[index]) for row in texts)]) for index, name in enumerate(columns)]
 
 
-def _fits(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> bool:
-    return sum(min(wide, NARROWEST) + _GAP for wide in _widths(columns, rows)) <= width
+def _fitting(widths: Sequence[int], width: int) -> list[int] | None:
+    """Return widths that fit beside each other, the widest cut to the same one; None where there are none."""
+    room = width - _GAP * len(widths)
+    for widest in range(max(widths, default=0), 0, -1):
+        cut = [min(wide, widest) for wide in widths]
+        if sum(cut) <= room:
+            return cut if widest >= NARROWEST or cut == list(widths) else None
+    return None
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]], folds: bool) -> Table:
+def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]], widths: Sequence[int], *, folds: bool) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     for index, name in enumerate(columns):
         right = any(is_number(row[index]) for row in rows)
-        table.add_column(Text(name), justify="right" if right else "left", no_wrap=not folds, overflow="ellipsis")
+        table.add_column(
+            Text(name),
+            justify="right" if right else "left",
+            width=widths[index],
+            no_wrap=not folds,
+            overflow="ellipsis",
+        )
     for row in rows:
         table.add_row(*(Text(cell_text(value)) for value in row))
     return table

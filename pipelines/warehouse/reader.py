@@ -84,3 +84,8 @@ class Reader:
             if is_damage(error):
                 raise
             raise complaint(self._connection, error, text) from None
+        except RuntimeError as error:
+            # DuckDB's Python package looks for signals itself while it waits, and says so in these words alone.
+            if str(error) != "Query interrupted":
+                raise
+            raise KeyboardInterrupt from None
