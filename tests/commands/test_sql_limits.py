@@ -1,4 +1,4 @@
-"""`valleywatch sql`: refusals have a reason and a way out, limits end with advice, mistakes are told with the remedy."""
+"""`valleywatch sql`: refusals say why and what else to do, limits end with advice, mistakes are told with the remedy."""
 
 from __future__ import annotations
 
