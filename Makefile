@@ -6,18 +6,19 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-faults lint types imports check fmt docs wheel lock clean
+.PHONY: help setup demo test test-dagster test-faults lint types imports check fmt docs wheel lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
 
 # The lock is complete and installed with its hashes checked: by uv where there is one, else by pip (without resolving:
-# pip refuses a locked package that another one names with an extra). The project itself is linked in.
+# pip refuses a locked package that another one names with an extra). Both compile what they install: without that, each
+# command would compile it again wherever Python may not write beside it. The project itself is linked in.
 $(READY): requirements.lock pyproject.toml
 	@rm -f $@
 	@if command -v uv >/dev/null 2>&1; then \
 	  { test -x $(BIN)/python || uv venv --quiet --python "$$(command -v $(PYTHON))" $(VENV); } && \
-	  uv pip sync --quiet --require-hashes --python $(BIN)/python requirements.lock && \
+	  uv pip sync --quiet --compile-bytecode --require-hashes --python $(BIN)/python requirements.lock && \
 	  uv pip install --quiet --no-deps --no-build-isolation --python $(BIN)/python --editable .; \
 	else \
 	  { test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV); } && \
@@ -31,11 +32,16 @@ setup: $(READY) ## virtual environment from the lock
 demo: setup ## the whole job on bundled logs: the valley table and where the report is
 	@$(BIN)/valleywatch demo
 
+# Each of the two begins with its half, in one piece, so that what a module's tests share is made once; the one that is
+# done first takes over some of the other's.
 test: setup ## the tests
-	@$(BIN)/python -P -m pytest -n 2
+	@$(BIN)/python -P -m pytest -n 2 --dist worksteal
 
-test-faults: setup ## the long rounds of kills, torn logs, flipped bits and strange files
-	@$(BIN)/python -P -m pytest -n 2 -m slow
+test-dagster: setup ## Dagster's real daemon, web server and command line, on loopback; some minutes
+	@$(BIN)/python -P -m pytest -m dagster
+
+test-faults: setup ## the long versions of tests: rounds of kills, torn logs, flipped bits, hundreds of services
+	@$(BIN)/python -P -m pytest -n 2 --dist worksteal -m slow
 
 lint: setup ## style
 	@$(BIN)/ruff check .

@@ -3,12 +3,13 @@
 Belongs here: specs and display. Does not belong here: what is expected, or what a breach does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
 from pipelines.contracts import is_broken
 from pipelines.expectations import Finding
+from pipelines.times import day_text
 
 REQUESTS_CONTRACT = dg.AssetCheckSpec(
     "requests_contract",
@@ -31,6 +32,7 @@ CURVES_CONTRACT = dg.AssetCheckSpec(
 # Named because a table of no findings does not show its columns.
 _COLUMNS = dg.TableSchema(
     columns=[
+        dg.TableColumn("day"),
         dg.TableColumn("expectation"),
         dg.TableColumn("severity"),
         dg.TableColumn("passed", "bool"),
@@ -39,25 +41,37 @@ _COLUMNS = dg.TableSchema(
 )
 
 
-def check_result(spec: dg.AssetCheckSpec, findings: Sequence[Finding]) -> dg.AssetCheckResult:
-    """Return the findings as a check result: an error stops what is downstream, a warning does not."""
-    failed = [finding for finding in findings if not finding.passed]
+def check_result(spec: dg.AssetCheckSpec, found: Mapping[int, Sequence[Finding]]) -> dg.AssetCheckResult:
+    """Return the findings of a run's days, by day index, as a check result.
+
+    It stops what is downstream where every day breaks the contract: a day that stands alone stops there, days of a
+    range are left out one by one (`assets.step`) and are told of here.
+    """
+    findings = [(day_text(day_index), finding) for day_index, of_day in found.items() for finding in of_day]
+    failed = [(day, finding) for day, finding in findings if not finding.passed]
+    n_broken = sum(is_broken(of_day) for of_day in found.values())
     records = [
         dg.TableRecord({
-            "expectation": finding.expectation, "severity": finding.severity, "passed": finding.passed,
+            "day": day, "expectation": finding.expectation, "severity": finding.severity, "passed": finding.passed,
             "detail": finding.detail,
         })
-        for finding in findings
+        for day, finding in findings
     ]  # fmt: skip
     return dg.AssetCheckResult(
         check_name=spec.name,
         asset_key=spec.asset_key,
         passed=not failed,
-        severity=dg.AssetCheckSeverity.ERROR if is_broken(findings) else dg.AssetCheckSeverity.WARN,
-        description="; ".join(f"{finding.expectation}: {finding.detail}" for finding in failed) or None,
+        severity=dg.AssetCheckSeverity.ERROR if 0 < len(found) == n_broken else dg.AssetCheckSeverity.WARN,
+        description="; ".join(_told(day, finding, is_range=len(found) > 1) for day, finding in failed) or None,
         metadata={
             "evaluated": len(findings),
             "failed": len(failed),
+            "days": len(found),
+            "days_blocked": n_broken,
             "findings": dg.MetadataValue.table(records, _COLUMNS),
         },
     )
+
+
+def _told(day: str, finding: Finding, *, is_range: bool) -> str:
+    return f"{f'{day}, ' if is_range else ''}{finding.expectation}: {finding.detail}"

@@ -17,6 +17,7 @@ from pipelines import __version__
 from pipelines.commands import (
     alerts,
     demo,
+    doctor,
     episodes,
     fit,
     formats,
@@ -48,6 +49,7 @@ COMMANDS = (
     fit,
     report,
     metrics,
+    doctor,
     rebuild,
     formats,
 )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from pipelines.curve_window import window_findings
+from pipelines.errors import BlockedDayError
 from pipelines.expectations import (
     BLOCK,
     Finding,
@@ -31,6 +32,8 @@ from pipelines.warehouse import Reader, Writer
 REQUESTS = "requests"
 MARTS = "hourly marts"
 CURVES = "throughput curves"
+CONTRACTS = (REQUESTS, MARTS, CURVES)
+"""In the order a day meets them."""
 
 
 def warnings(reader: Reader) -> tuple[str, ...]:
@@ -46,11 +49,12 @@ def _others(n_days: int) -> str:
     return f" and {n_days - 1} other days" if n_days > 1 else ""
 
 
-def breaches(writer: Writer, day_index: int) -> list[str]:
-    """Say what stopped a day, one sentence a breach."""
+def breaches(writer: Writer, day_index: int, contracts: Sequence[str] = CONTRACTS) -> list[str]:
+    """Say what stopped a day, one sentence a breach of one of the contracts."""
     return [
         f"the contract of the {row['contract']} is broken: {row['expectation']} ({row['detail']})"
         for row in writer.rows("ops/breaches", day_index=day_index)
+        if row["contract"] in contracts
     ]
 
 
@@ -120,6 +124,11 @@ def judge_curves(writer: Writer, day_index: int) -> tuple[Finding, ...]:
         findings += judge(profile, expected_of_curves())
     _keep(writer, day_index, CURVES, findings)
     return tuple(findings)
+
+
+def keep_without_curves(writer: Writer, day_index: int, why: BlockedDayError) -> None:
+    """Keep that a day stops for want of curves."""
+    _keep(writer, day_index, CURVES, [Finding("curves rest on marts that keep their contract", BLOCK, False, str(why))])
 
 
 def _require_kept(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -20,8 +20,9 @@ from pipelines import reason_codes
 from pipelines.contracts import is_broken, refresh_marts
 from pipelines.curve_shapes import NO_SHAPE, CurveShape, shape_of
 from pipelines.curve_window import CurveWindow, busy_rows, open_window
-from pipelines.errors import ValleywatchError
+from pipelines.errors import BlockedDayError
 from pipelines.faults import reach
+from pipelines.running_day import turn_of
 from pipelines.settings import PolicySettings
 from pipelines.times import HOURS_PER_DAY, day_text
 from pipelines.warehouse import Writer
@@ -50,22 +51,25 @@ class Candidate:
         return not self.reasons
 
 
-def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
-    """Replace the day's curves and candidates; return the number of curves.
+def fit_day(writer: Writer, day_index: int, policy: PolicySettings, *, hours_over: int | None = None) -> int:
+    """Replace the day's curves and candidates; return the number of curves that were fitted.
 
     The marts of the whole window are brought up to date first: days that are done at one time, or not in their order,
-    give the curves that they give one after the other.
+    give the curves that they give one after the other. hours_over: of a day that runs on (`running_day`).
     """
     first_day = day_index - policy.window_days + 1
     _refresh_window(writer, first_day, day_index)
-    writer.open_days(first_day, day_index)
     curves: list[dict[str, Any]] = []
     candidates: list[dict[str, Any]] = []
     families: list[dict[str, Any]] = []
     lengths: list[dict[str, Any]] = []
     draws: list[pl.DataFrame] = []
     hours = {"first_hour": first_day * HOURS_PER_DAY, "last_hour": (day_index + 1) * HOURS_PER_DAY - 1}
-    for traffic in writer.rows("curve/deployments", **hours):
+    turn = turn_of(writer, day_index, hours_over)
+    to_fit = [row for row in writer.rows("curve/deployments", **hours) if row["deployment"] not in turn.kept]
+    if to_fit:
+        writer.open_days(first_day, day_index)
+    for traffic in to_fit:
         deployment = traffic["deployment"]
         seed = _seed(deployment, day_index)
         window = open_window(writer, traffic, **hours, seed=seed)
@@ -83,11 +87,7 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
         if chosen.fit.draws is not None:
             draws.append(_draw_rows(deployment, day_index, chosen.fit))
     with writer.transaction():
-        writer.run("curve/clear_curve", day_index=day_index)
-        writer.run("curve/clear_candidates", day_index=day_index)
-        writer.run("curve/clear_draws", day_index=day_index)
-        writer.run("curve/clear_families", day_index=day_index)
-        writer.run("curve/clear_lengths", day_index=day_index)
+        turn.clear(writer)
         reach("curves_cleared")
         writer.insert_rows("mart.throughput_curve", curves)
         writer.insert_rows("mart.curve_candidates", candidates)
@@ -96,6 +96,7 @@ def fit_day(writer: Writer, day_index: int, policy: PolicySettings) -> int:
         if draws:
             writer.insert_frame("mart.curve_draws", pl.concat(draws))
         writer.run("ops/clean_day", day_index=day_index)
+        turn.note(writer)
         writer.insert_rows("ops.dirty_hours", [{"mart": VERDICTS, "hour_index": day_index * HOURS_PER_DAY}])
     return len(curves)
 
@@ -140,7 +141,7 @@ def _choose(candidates: list[Candidate]) -> Candidate:
 def _refresh_window(writer: Writer, first_day: int, last_day: int) -> None:
     for row in writer.rows("ops/stale_days", first_day=first_day, last_day=last_day):
         if is_broken(refresh_marts(writer, row["day_index"]).findings):
-            raise ValleywatchError(
+            raise BlockedDayError(
                 f"no curve of {day_text(last_day)} can be fitted: it rests on the hourly marts of "
                 f"{day_text(row['day_index'])}, which break their contract; see the view check_findings"
             )

@@ -6,25 +6,30 @@ Belongs here: choosing days and executing the job. Does not belong here: the ste
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from pipelines.alerts.record import Changed, mark_changed_judgement
+from pipelines.alerts.record import mark_changed_judgement
+from pipelines.changes import tell_changes
 from pipelines.contracts import breaches
+from pipelines.display import shown
 from pipelines.errors import NothingYetError, UnreachableError, UsageError, ValleywatchError
-from pipelines.heartbeat import beat
+from pipelines.heartbeat import beat, noting_failure
 from pipelines.ingest import FileOutcome, ingest_sources
+from pipelines.opening import warehouse_of
 from pipelines.prices.memory import ask_to_reprice
 from pipelines.report_data import publish_if_behind
-from pipelines.settings import load_settings
+from pipelines.running_day import reopen_days
+from pipelines.settings import Settings, load_settings
 from pipelines.stopping import heed
-from pipelines.times import FIRST_DAY, day_text, to_day, to_day_index
+from pipelines.times import FIRST_DAY, to_day, to_day_index
 from pipelines.warehouse import Warehouse
 
-_QUIET = {"loggers": {"console": {"config": {"log_level": "WARNING"}}}}
-"""Our own progress lines say what a person at a terminal wants to know; Dagster's events are in its history."""
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+"""Our own lines say what a person at a terminal wants to know, errors too; Dagster's events are in its history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +55,29 @@ def run(
     before publishing is published too.
     """
     settings = load_settings(config_path)
-    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    warehouse = warehouse_of(settings)
     now = fixed_now or datetime.now(UTC)
     _require_days_of_job(days, now)
+    with noting_failure(warehouse, now):
+        return _run(config_path, settings, warehouse, days, tell, reprice=reprice, now=now, fixed_now=fixed_now)
+
+
+def _run(
+    config_path: Path,
+    settings: Settings,
+    warehouse: Warehouse,
+    days: Sequence[date] | None,
+    tell: Callable[[str], None],
+    *,
+    reprice: bool,
+    now: datetime,
+    fixed_now: datetime | None,
+) -> RunOutcome:
     with warehouse.writer() as writer:
         tell("reading the sources")
         files = ingest_sources(writer, settings, now, tell)
-        _tell_changes(mark_changed_judgement(writer, settings), tell)
+        tell_changes(mark_changed_judgement(writer, settings), tell)
+        reopen_days(writer, to_day_index(now.date()))
         if reprice:
             ask_to_reprice(writer, [to_day_index(day) for day in days or ()])
         with_data = {row["day_index"] for row in writer.rows("ops/lake_days")}
@@ -75,30 +96,15 @@ def run(
     todo = sorted(with_data & dirty) if days is None else sorted(to_day_index(day) for day in set(days))
     if not todo:
         tell("nothing new: every day is up to date")
-    for position, day_index in enumerate(todo, 1):
-        heed()
-        tell(f"{to_day(day_index)} (day {position} of {len(todo)})")
-        _execute(config_path, warehouse, to_day(day_index), fixed_now, publishes=position == len(todo))
+    else:
+        with _job(config_path, fixed_now, tell) as execute:
+            for position, day_index in enumerate(todo, 1):
+                heed()
+                tell(f"{to_day(day_index)} (day {position} of {len(todo)})")
+                execute(to_day(day_index), position == len(todo))
     publish_if_behind(warehouse, now)
-    beat(warehouse, now, to_day(todo[-1]).isoformat() if todo else None)
+    beat(warehouse, fixed_now or datetime.now(UTC), to_day(todo[-1]).isoformat() if todo else None)
     return RunOutcome(tuple(files), tuple(to_day(day_index) for day_index in todo))
-
-
-def _tell_changes(changed: Changed, tell: Callable[[str], None]) -> None:
-    if changed.policy:
-        tell("policy, costs or objectives changed: every judged day is judged again")
-    elif changed.judged_again:
-        tell(f"prices changed: {_days_text(changed.judged_again)} had none for all traffic and is judged again")
-    if changed.kept:
-        tell(
-            f"warning: the price rows no longer say what {_days_text(changed.kept)} was published at; it keeps its "
-            "prices. See `valleywatch status`; `valleywatch run --day D --reprice` judges a day at the rows of now"
-        )
-
-
-def _days_text(days: Sequence[int]) -> str:
-    first, last = day_text(days[0]), day_text(days[-1])
-    return first if len(days) == 1 else f"each of {len(days)} days from {first} to {last}"
 
 
 def _require_days_of_job(days: Sequence[date] | None, now: datetime) -> None:
@@ -107,28 +113,66 @@ def _require_days_of_job(days: Sequence[date] | None, now: datetime) -> None:
             raise UsageError(f"{day} is no day of the job: it knows the UTC days from {FIRST_DAY} to today")
 
 
-def _execute(
-    config_path: Path, warehouse: Warehouse, day: date, fixed_now: datetime | None, *, publishes: bool
-) -> None:
-    """Execute the job for one day; DAGSTER_HOME, where set, keeps its history."""
+@contextmanager
+def _job(
+    config_path: Path, fixed_now: datetime | None, tell: Callable[[str], None]
+) -> Iterator[Callable[[date, bool], None]]:
+    """Give what executes the job for one day and, if so asked, publishes; DAGSTER_HOME, where set, keeps its history.
+
+    The history is for people: one that cannot be kept stops nothing.
+    """
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "1")
     import dagster as dg
+    from sqlalchemy.exc import SQLAlchemyError
 
+    from pipelines.assets.step import ExpectedFailure
+    from pipelines.cadence import ScheduleSettings
     from pipelines.definitions import build_defs
-    from pipelines.schedules import PUBLISHED
+    from pipelines.resources import Workplace
+    from pipelines.schedules import PUBLISHED, TOLD
 
-    definitions = build_defs(
-        config_path=str(config_path), fixed_now=fixed_now.isoformat() if fixed_now is not None else None
+    clock = fixed_now.isoformat() if fixed_now is not None else None
+    workplace = Workplace(config_path=str(config_path), fixed_now=clock, n_retries=0)
+    job = build_defs(workplace, ScheduleSettings()).resolve_job_def("daily")
+    keys = list(job.asset_layer.selected_asset_keys) if job.asset_layer else []
+    every = [key for key in keys if key.to_user_string() != TOLD]
+    unpublished = [key for key in every if key.to_user_string() not in PUBLISHED]
+
+    def execute_in(instance: dg.DagsterInstance, day: date, publishes: bool) -> None:
+        job.execute_in_process(
+            run_config=_QUIET,
+            partition_key=day.isoformat(),
+            instance=instance,
+            asset_selection=every if publishes else unpublished,
+        )
+
+    def execute(day: date, publishes: bool) -> None:
+        try:
+            try:
+                execute_in(kept, day, publishes)
+            except SQLAlchemyError as error:
+                tell(f"warning: {_not_kept(error)}; {day} is done without")
+                execute_in(ephemeral, day, publishes)
+        except ExpectedFailure as failure:
+            raise failure.error from None
+        except dg.DagsterError as error:
+            with workplace.writer() as writer:
+                why = "; ".join(breaches(writer, to_day_index(day))) or str(error)
+            raise ValleywatchError(f"{day} was not finished: {why}; what was published before is unchanged") from error
+
+    with ExitStack() as open_ones:
+        kept = ephemeral = open_ones.enter_context(dg.DagsterInstance.ephemeral())
+        if os.environ.get("DAGSTER_HOME"):
+            try:
+                kept = open_ones.enter_context(dg.DagsterInstance.get())
+            except (dg.DagsterError, SQLAlchemyError, OSError) as error:
+                tell(f"warning: {_not_kept(error)}; the days are done without")
+        yield execute
+
+
+def _not_kept(error: Exception) -> str:
+    first = shown(str(error).partition("\n")[0], 200)
+    return (
+        f"Dagster's history in DAGSTER_HOME = {os.environ['DAGSTER_HOME']!r} cannot be kept: {first}. It must be an "
+        "absolute path of a folder that this user may write; a damaged history may be deleted, no result rests on it"
     )
-    job = definitions.resolve_job_def("daily")
-    every = job.asset_layer.selected_asset_keys if job.asset_layer else ()
-    chosen = [key for key in every if publishes or key.to_user_string() not in PUBLISHED]
-    try:
-        with dg.DagsterInstance.get() if os.environ.get("DAGSTER_HOME") else dg.DagsterInstance.ephemeral() as instance:
-            job.execute_in_process(
-                run_config=_QUIET, partition_key=day.isoformat(), instance=instance, asset_selection=chosen
-            )
-    except dg.DagsterError as error:
-        with warehouse.writer() as writer:
-            why = "; ".join(breaches(writer, to_day_index(day))) or str(error)
-        raise ValleywatchError(f"{day} was not finished: {why}; what was published before is unchanged") from error

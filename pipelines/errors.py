@@ -29,6 +29,10 @@ class QueryError(UsageError):
     """An ad-hoc query was refused by the engine."""
 
 
+class BlockedDayError(ValleywatchError):
+    """A day cannot be done: what it rests on breaks its contract. Other days can."""
+
+
 class BusyError(ValleywatchError):
     """Another process holds the writer's lock, or a file changed while it was read: the same call may work later."""
 

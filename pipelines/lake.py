@@ -72,5 +72,6 @@ def _mark_dirty(writer: Writer, hours: list[int], window_days: int) -> None:
     marks = [{"mart": mart, "hour_index": hour} for mart in MARTS_BY_HOUR for hour in hours]
     marks += [{"mart": "busy_periods", "hour_index": (day + 1) * HOURS_PER_DAY} for day in sorted(days)]
     writer.insert_rows("ops.dirty_hours", marks)
-    later = sorted({day + ahead for day in days for ahead in range(max(window_days, 2))})
-    writer.insert_rows("ops.dirty_days", [{"day_index": day} for day in later])
+    ahead = range(max(window_days, 2))
+    later = [{"day_index": day + days_ahead, "from_day_index": day} for day in sorted(days) for days_ahead in ahead]
+    writer.insert_rows("ops.dirty_days", later)

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 _HEADER = re.compile(r"^-- (\w+): ?(.*)$")
+_COLUMN = re.compile(r"^--   (\w+): (.*)$")
+_BASE = re.compile(r"\bviews/\w+")
 _PARAMETER = re.compile(r"\$([a-z_][a-z0-9_]*)")
 
 
@@ -26,6 +28,8 @@ class Query:
     params: frozenset[str]
     header: Mapping[str, str]
     """What the comment above the statement says, by key; a value may run over several indented lines."""
+    comments: Mapping[str, str]
+    """What the section `comments` of a view's header says of each of its columns."""
 
     def bind(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return `values`, checked to be exactly what the statement binds."""
@@ -52,7 +56,7 @@ def load(name: str) -> Query:
     if header.get("name") != name:
         raise ValueError(f"sql/{name}.sql says its name is {header.get('name')!r}")
     statement = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
-    return Query(name, statement, frozenset(_PARAMETER.findall(statement)), header)
+    return Query(name, statement, frozenset(_PARAMETER.findall(statement)), header, _comments(text))
 
 
 def _header(text: str) -> dict[str, str]:
@@ -63,6 +67,23 @@ def _header(text: str) -> dict[str, str]:
             key, found[match[1]] = match[1], match[2].strip()
         elif key:
             found[key] += f" {line.removeprefix('--').strip()}"
+    return found
+
+
+def _comments(text: str) -> dict[str, str]:
+    """Return the texts of a view's columns; the section may begin with those of another view."""
+    lines = itertools.takewhile(lambda line: line.startswith("--"), text.splitlines())
+    begin = next((line for line in lines if line.startswith("-- comments:")), None)
+    if begin is None:
+        return {}
+    base = _BASE.search(begin)
+    found = dict(load(base[0]).comments) if base else {}
+    name = ""
+    for line in lines:
+        if match := _COLUMN.match(line):
+            name, found[match[1]] = match[1], match[2]
+        else:
+            found[name] += f" {line.removeprefix('--').strip()}"
     return found
 
 

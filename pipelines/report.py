@@ -9,9 +9,10 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from pipelines import curve_words, display, words
@@ -36,6 +37,7 @@ __all__ = [
     "HourRow",
     "Report",
     "Verdict",
+    "page_template",
     "render_report",
     "trusted_verdict",
     "write_report",
@@ -54,8 +56,9 @@ class _Section:
     bathtub: Markup
 
 
-def render_report(report: Report) -> str:
-    """Render the report as one HTML document; the same input gives the same bytes."""
+@cache
+def page_template() -> Template:
+    """Return the page, compiled once a process: that takes longer than to fill it in."""
     environment = Environment(
         loader=PackageLoader("pipelines", "templates"),
         autoescape=True,
@@ -64,10 +67,14 @@ def render_report(report: Report) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    return environment.get_template("report.html.j2")
+
+
+def render_report(report: Report) -> str:
+    """Render the report as one HTML document; the same input gives the same bytes."""
     sections = [_section(deployment) for deployment in report.deployments]
-    template = environment.get_template("report.html.j2")
     summary = _summary([section.verdict for section in sections])
-    return template.render(
+    return page_template().render(
         report=report, sections=sections, summary=summary, show=display, say=words, shape=curve_words
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from pipelines.opening import warehouse_of
 from pipelines.settings import Settings, load_settings
 from pipelines.warehouse import Warehouse, Writer
 
@@ -25,6 +26,8 @@ class Workplace(dg.ConfigurableResource):  # type: ignore[type-arg]
     """Path of valleywatch.toml."""
     fixed_now: str | None = None
     """ISO 8601 instant that stands for the present, for runs that must be repeatable; unset: the machine's clock."""
+    n_retries: int = 4
+    """How often a step that met a passing fault is tried again; `valleywatch run` leaves that to who called it."""
 
     def settings(self) -> Settings:
         """Read the configuration."""
@@ -33,7 +36,7 @@ class Workplace(dg.ConfigurableResource):  # type: ignore[type-arg]
     def warehouse(self) -> Warehouse:
         """Return the warehouse that the configuration names."""
         settings = self.settings()
-        return Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+        return warehouse_of(settings)
 
     def writer(self) -> AbstractContextManager[Writer]:
         """Open the warehouse for writing."""

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from pipelines.cadence import ScheduleSettings
 from pipelines.costs import Costs, CostSettings, costs_of
 from pipelines.delivery.settings import AlertingSettings, ChannelSettings, SilenceSettings, require_names
 from pipelines.errors import UsageError
@@ -41,6 +42,10 @@ class WarehouseSettings(Section):
     path: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")] = "warehouse"
     memory_limit: Annotated[str, Field(pattern=MEMORY)] = "640MiB"
     """Memory DuckDB may use before it spills to the warehouse's own temporary folder."""
+    keep_h: Annotated[float, Field(ge=0, le=8760)] = 24.0
+    """Hours for which what a reader may have open stays: superseded snapshots, and lake files only they list."""
+    keep_gib: Annotated[float, Field(ge=0, le=1e6)] = 8.0
+    """GiB that all snapshots may take before old ones go earlier; the newest three stay, and so do lake files."""
 
 
 class SourceSettings(Section):
@@ -164,6 +169,7 @@ class Settings(Section):
     costs: tuple[CostSettings, ...] = ()
     objectives: tuple[ObjectiveSettings, ...] = ()
     policy: PolicySettings = PolicySettings()
+    schedule: ScheduleSettings = ScheduleSettings()
     report: ReportSettings = ReportSettings()
     metrics: MetricsSettings = MetricsSettings()
     alerting: AlertingSettings = AlertingSettings()
@@ -267,6 +273,7 @@ def _known_keys(section: tuple[Any, ...]) -> list[str]:
         ("costs",): CostSettings, ("objectives",): ObjectiveSettings, ("report",): ReportSettings,
         ("metrics",): MetricsSettings,
         ("alerting",): AlertingSettings, ("alerts",): ChannelSettings, ("silences",): SilenceSettings,
+        ("schedule",): ScheduleSettings,
     }  # fmt: skip
     model = models[tuple(part for part in section if isinstance(part, str))]
     return [name for name in model.model_fields if name != "folder"]

@@ -32,6 +32,7 @@ def stage(writer: Writer, reading: Reading, part: Part) -> tuple[int, int]:
     whole file while it is being read, so that its planning is paid once and every core has work.
     """
     source, log_format = reading.source, formats()[reading.source.format]
+    writer.define_macros("ingest/macros")
     writer.run("ingest/clear_staged")
     declared = Declarations(writer, source, log_format)
     whole = Extent(part.n_bytes)

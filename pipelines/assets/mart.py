@@ -1,37 +1,54 @@
 """The hourly marts."""
 
 from collections.abc import Iterator
-from datetime import date
 
 import dagster as dg
 
-from pipelines.assets.core import requests
+from pipelines.assets.graph import IN_ONE_RUN, asset_spec
+from pipelines.assets.shown import traffic_shown
+from pipelines.assets.step import step
 from pipelines.checks import MARTS_CONTRACT, check_result
-from pipelines.contracts import refresh_marts
-from pipelines.partitions import DAILY_UTC
+from pipelines.contracts import REQUESTS, refresh_marts
+from pipelines.lake import MARTS_BY_HOUR
 from pipelines.resources import Workplace
-from pipelines.times import to_day_index
 
-_DESCRIPTIONS = {
-    "hourly_hit_rate": "Traffic and hit rates per deployment and hour, with the moments that make the verdict exact.",
-    "hit_rate_histogram": "The distribution of request hit rates per deployment and hour.",
-    "busy_periods": (
-        "The rows the throughput curve is fitted on: busy time against tokens, per instance, busy period and minute."
-    ),
-}
-_MARTS = [
-    dg.AssetSpec(
-        name, description=text, deps=[requests], group_name="marts", kinds={"duckdb"}, partitions_def=DAILY_UTC
+_HIT_RATE, _HISTOGRAM, _BUSY = (
+    asset_spec(name, text, group="marts", grain=grain, kinds={"duckdb"}, deps=["requests"])
+    for name, grain, text in (
+        (
+            "hourly_hit_rate",
+            "deployment-hour",
+            "Traffic and hit rates per deployment and hour, with the moments that make the verdict exact.",
+        ),
+        (
+            "hit_rate_histogram",
+            "deployment-hour-bin",
+            "The distribution of request hit rates per deployment and hour.",
+        ),
+        (
+            "busy_periods",
+            "instance-minute",
+            "The rows the throughput curve is fitted on: busy time against tokens, per instance, busy period, minute.",
+        ),
     )
-    for name, text in _DESCRIPTIONS.items()
-]
+)
 
 
-@dg.multi_asset(specs=_MARTS, check_specs=[MARTS_CONTRACT], pool="duckdb_write")
+@dg.multi_asset(
+    specs=[_HIT_RATE, _HISTOGRAM, _BUSY],
+    check_specs=[MARTS_CONTRACT],
+    backfill_policy=IN_ONE_RUN,
+)
 def hourly_marts(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[dg.MaterializeResult[None]]:
-    """Replace the day's hours; the marts change in one commit once they keep their contract, hence one step."""
-    with workplace.writer() as writer:
-        refreshed = refresh_marts(writer, to_day_index(date.fromisoformat(context.partition_key)))
-    for mart, n_hours in refreshed.n_hours.items():
-        judged = [check_result(MARTS_CONTRACT, refreshed.findings)] if mart == "hourly_hit_rate" else []
-        yield dg.MaterializeResult(asset_key=mart, metadata={"hours_replaced": n_hours}, check_results=judged)
+    """Replace the days' dirty hours; the marts change in one commit once they keep their contract, hence one step."""
+    findings = {}
+    with step(context, workplace) as at:
+        for day in at.sound_days((REQUESTS,)):
+            refreshed = refresh_marts(at.writer, day)
+            findings[day] = refreshed.findings
+            for mart, n_hours in refreshed.n_hours.items():
+                at.show(day, {"hours_replaced": n_hours}, mart)
+            at.show(day, traffic_shown(at.writer, day), "hourly_hit_rate")
+    for mart in MARTS_BY_HOUR:
+        judged = [check_result(MARTS_CONTRACT, findings)] if mart == "hourly_hit_rate" else []
+        yield dg.MaterializeResult(asset_key=mart, check_results=judged)

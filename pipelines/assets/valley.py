@@ -1,50 +1,51 @@
 """The verdicts, the money beside them and the episodes they add up to."""
 
 from collections.abc import Iterator
-from datetime import date
 
 import dagster as dg
 
 from pipelines.alerts.record import judge_day
-from pipelines.assets.curve import throughput_curve
-from pipelines.partitions import DAILY_UTC
+from pipelines.assets.graph import IN_ONE_RUN, asset_spec
+from pipelines.assets.shown import money_shown, verdicts_shown
+from pipelines.assets.step import step
+from pipelines.contracts import CONTRACTS
 from pipelines.resources import Workplace
-from pipelines.times import to_day_index
 
-_STATUS = dg.AssetSpec(
+_STATUS = asset_spec(
     "valley_status",
-    description="Per deployment and hour: the revenue index of its own traffic, the state, what it costs.",
-    deps=[throughput_curve, "hourly_hit_rate"],
-    group_name="verdict",
+    "Per deployment and hour: the revenue index of its own traffic, the state, what it costs.",
+    group="verdict",
+    grain="deployment-hour",
     kinds={"python", "duckdb"},
-    partitions_def=DAILY_UTC,
+    deps=["throughput_curve", "hourly_hit_rate"],
 )
-_PROFIT = dg.AssetSpec(
+_PROFIT = asset_spec(
     "profit_and_loss",
-    description="Per deployment and hour: what was sold, what the instances cost, what the hits earned or cost.",
-    deps=[_STATUS],
-    group_name="verdict",
+    "Per deployment and hour: what was sold, what the instances cost, what the hits earned or cost.",
+    group="verdict",
+    grain="deployment-hour",
     kinds={"python", "duckdb"},
-    partitions_def=DAILY_UTC,
+    deps=["valley_status"],
 )
-_EPISODES = dg.AssetSpec(
+_EPISODES = asset_spec(
     "valley_episodes",
-    description="Runs of hours that policy holds a deployment in the valley, with the alerts they call for.",
-    deps=[_STATUS],
-    group_name="verdict",
+    "Runs of hours that policy holds a deployment in the valley, with the alerts they call for.",
+    group="verdict",
+    grain="episode",
     kinds={"python", "duckdb"},
-    partitions_def=DAILY_UTC,
+    deps=["valley_status"],
 )
 
 
-@dg.multi_asset(specs=[_STATUS, _PROFIT, _EPISODES], pool="duckdb_write")
+@dg.multi_asset(specs=[_STATUS, _PROFIT, _EPISODES], backfill_policy=IN_ONE_RUN)
 def verdicts(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterator[dg.MaterializeResult[None]]:
-    """Judge the day; status, money, episodes and alerts change in one commit, hence one step."""
-    with workplace.writer() as writer:
-        day_index = to_day_index(date.fromisoformat(context.partition_key))
-        counts = judge_day(writer, day_index, workplace.settings(), workplace.now())
-    yield dg.MaterializeResult(asset_key="valley_status", metadata={"hours": counts["hours"]})
-    yield dg.MaterializeResult(asset_key="profit_and_loss", metadata={"hours": counts["hours"]})
-    yield dg.MaterializeResult(
-        asset_key="valley_episodes", metadata={"episodes": counts["episodes"], "new_alerts": counts["new_alerts"]}
-    )
+    """Judge the days; status, money, episodes and alerts change in one commit, hence one step."""
+    with step(context, workplace) as at:
+        for day in at.sound_days(CONTRACTS):
+            counts = judge_day(at.writer, day, at.settings, workplace.now())
+            at.show(day, {"hours": counts["hours"]} | verdicts_shown(at.writer, day), "valley_status")
+            at.show(day, money_shown(at.writer, day), "profit_and_loss")
+            episodes = {"episodes": counts["episodes"], "new_alerts": counts["new_alerts"]}
+            at.show(day, episodes, "valley_episodes")
+    for name in ("valley_status", "profit_and_loss", "valley_episodes"):
+        yield dg.MaterializeResult(asset_key=name)

@@ -19,6 +19,7 @@ from pipelines.delivery.patience import deliver_patiently
 from pipelines.display import utc_time
 from pipelines.errors import UsageError
 from pipelines.metrics.textfile import publish_metrics
+from pipelines.opening import warehouse_of
 from pipelines.settings import Settings, load_settings
 from pipelines.times import US_PER_HOUR, to_hour, to_instant, to_us
 from pipelines.warehouse import Warehouse
@@ -168,4 +169,4 @@ def _timed(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _warehouse(settings: Settings) -> Warehouse:
-    return Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    return warehouse_of(settings)

@@ -170,6 +170,7 @@ def _fields(episode: Episode) -> dict[str, Any]:
         "n_hours": episode.n_hours,
         "n_held_hours": episode.n_held_hours,
         "peak_depth": episode.peak_depth,
+        "deepest_at": to_hour(episode.deepest_hour_index),
         "lost_total": episode.lost_total,
         "currency": episode.currency,
     }

@@ -16,8 +16,8 @@ from pipelines.formats import formats
 from pipelines.inbox import find_named
 from pipelines.ingest import FileOutcome, ingest_files, ingest_sources
 from pipelines.log_file import LogFile
+from pipelines.opening import warehouse_of
 from pipelines.settings import AS_LOGGED, SourceSettings, load_settings, source_from
-from pipelines.warehouse import Warehouse
 
 UNITS = ("s", "ms", "us", "ns")
 COUNTS = ("inclusive", "exclusive")
@@ -48,7 +48,7 @@ def execute(options: argparse.Namespace) -> int:
     given = [f"--{name.replace('_', '-')}" for name, value in described.items() if value is not None]
     if given and not options.paths:
         raise UsageError(f"{', '.join(given)}: this describes the files you name: name at least one PATH")
-    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    warehouse = warehouse_of(settings)
     now = datetime.now(UTC)
     files = [file for path in options.paths for file in find_named(Path.cwd(), path)]
     named = [(file, source_for(file, described)) for file in files]

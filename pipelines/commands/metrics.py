@@ -10,9 +10,9 @@ from typing import Any
 from pipelines.commands.options import add_config
 from pipelines.commands.output import tell
 from pipelines.errors import UsageError
+from pipelines.opening import warehouse_of
 from pipelines.settings import load_settings
 from pipelines.stopping import heed
-from pipelines.warehouse import Warehouse
 
 LOOPBACK = "127.0.0.1"
 
@@ -40,7 +40,7 @@ def execute(options: argparse.Namespace) -> int:
     from pipelines.metrics.textfile import write_textfile
 
     settings = load_settings(options.config)
-    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    warehouse = warehouse_of(settings)
     if options.textfile is not None:
         try:
             require_prom(options.textfile.name)

@@ -7,9 +7,9 @@ from typing import Any
 
 from pipelines.commands.options import add_config
 from pipelines.commands.output import tell
+from pipelines.opening import warehouse_of
 from pipelines.recovery import rebuild
 from pipelines.settings import load_settings
-from pipelines.warehouse import Warehouse
 
 
 def add_to(commands: Any) -> None:
@@ -25,7 +25,7 @@ def add_to(commands: Any) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Rebuild; say what from, and what is left to do."""
     settings = load_settings(options.config)
-    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    warehouse = warehouse_of(settings)
     done = rebuild(warehouse, from_logs=options.from_logs)
     for fault in done.unsound:
         tell(f"passed over: {fault}")

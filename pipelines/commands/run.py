@@ -16,9 +16,9 @@ from pipelines.daily_job import run
 from pipelines.delivery.patience import deliver_patiently
 from pipelines.errors import BusyError, UsageError, ValleywatchError
 from pipelines.metrics.textfile import publish_metrics
+from pipelines.opening import warehouse_of
 from pipelines.report_data import report_path
 from pipelines.settings import Settings, load_settings
-from pipelines.warehouse import Warehouse
 
 
 def add_to(commands: Any) -> None:
@@ -54,7 +54,7 @@ def run_and_tell(config: Path, days: list[date] | None, *, reprice: bool) -> int
     except ValleywatchError:
         _deliver_besides(settings)
         raise
-    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    warehouse = warehouse_of(settings)
     print_status(warehouse)
     print(f"report: {report_path(warehouse)}")
     n_of = Counter(file.status for file in outcome.files)
@@ -73,7 +73,11 @@ def _deliver(settings: Settings) -> int:
     """Tell the channels what is due; return 1 where something was given up. Without channels nothing is looked for."""
     if not settings.alerts:
         return 0
-    done = deliver_patiently(settings, tell)
+    try:
+        done = deliver_patiently(settings, tell)
+    except BusyError as error:
+        tell(f"alerts are left to the next round: {error}")
+        return 0
     if done.waiting:
         tell(f"{done.waiting} alerts are to be delivered yet: `valleywatch alerts send` tries again")
     return 1 if done.dead else 0

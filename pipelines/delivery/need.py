@@ -11,8 +11,8 @@ from pipelines.alerts.conditions import called_for_now
 from pipelines.alerts.outbox import unrecorded
 from pipelines.delivery.due import WAIT, fate, unsettled
 from pipelines.delivery.rounds import LOCK
+from pipelines.opening import warehouse_of
 from pipelines.settings import Settings
-from pipelines.warehouse import Warehouse
 
 KEPT_ALIVE = timedelta(hours=6)
 """An Alertmanager forgets what it is not told again within a day (`channels.alertmanager`); four rounds may fail."""
@@ -23,7 +23,7 @@ def need(settings: Settings, now: datetime) -> str | None:
 
     What stopped a day is not published: whoever stopped it asks for a round.
     """
-    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    warehouse = warehouse_of(settings)
     if not settings.alerts or not warehouse.snapshot.exists():
         return None
     with warehouse.reader() as reader:

@@ -13,29 +13,26 @@ from datetime import UTC, datetime
 
 from pipelines.delivery.channels import build_channels
 from pipelines.delivery.rounds import Clock, Round, deliver
+from pipelines.opening import warehouse_of
 from pipelines.settings import Settings
 from pipelines.stopping import heed
-from pipelines.warehouse import Warehouse
-
-PATIENCE_S = 60.0
-"""What a job spends on channels that do not take a message at once; later rounds see to the rest."""
 
 
 def deliver_patiently(
     settings: Settings,
     tell: Callable[[str], None],
     *,
-    patience_s: float = PATIENCE_S,
+    patience_s: float | None = None,
     environment: Mapping[str, str] = os.environ,
     clock: Clock = lambda: datetime.now(UTC),
 ) -> Round:
-    """Deliver what is due, and again what was not taken for as long as `patience_s`; return the last round's figures.
+    """Deliver what is due, and again what was not taken, for `patience_s` or as long as is configured; return the sums.
 
     Raises UsageError where a channel's variable is not set, BusyError where another round is under way.
     """
-    warehouse = Warehouse(settings.warehouse_folder, memory_limit=settings.warehouse.memory_limit)
+    warehouse = warehouse_of(settings)
     channels = build_channels(settings.alerts, environment)
-    until = time.monotonic() + patience_s
+    until = time.monotonic() + (settings.alerting.patience_s if patience_s is None else patience_s)
     done = deliver(warehouse, settings, channels, tell, clock)
     while done.next_attempt is not None:
         wait_s = max(0.0, (done.next_attempt - clock()).total_seconds())

@@ -128,6 +128,8 @@ class AlertingSettings(Section):
     """An alert about an hour further back is never sent: a backfill pages nobody."""
     stale_after_hours: Annotated[int, Field(ge=1, le=720)] = 30
     """Hours without a request after which a deployment that served some is called stale."""
+    patience_s: Annotated[int, Field(ge=0, le=600)] = 60
+    """What a job spends on channels that do not take a message at once; later rounds see to the rest."""
     digest_over: Annotated[int, Field(ge=1, le=100)] = 5
     """More alerts than these due for one channel at a time are told in one message."""
 

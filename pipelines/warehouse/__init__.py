@@ -11,6 +11,7 @@ Does not belong here: what a statement computes (`sql/`) or when it runs (`asset
 from pipelines.warehouse.engine import SCHEMA_VERSION
 from pipelines.warehouse.folder import Warehouse
 from pipelines.warehouse.reader import Answer, Reader
+from pipelines.warehouse.retention import Retention
 from pipelines.warehouse.writer import Writer
 
-__all__ = ["SCHEMA_VERSION", "Answer", "Reader", "Warehouse", "Writer"]
+__all__ = ["SCHEMA_VERSION", "Answer", "Reader", "Retention", "Warehouse", "Writer"]

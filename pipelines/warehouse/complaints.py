@@ -23,8 +23,10 @@ _FILE = re.compile(r'Cannot access (?:file|directory) "(.+?)"')
 _CANDIDATES = re.compile(r"Candidate bindings: (.+)")
 _LINE = re.compile(r"\nLINE (\d+):")
 _TYPE = re.compile(r"^[A-Za-z ]+ Error: ")
+_SHORT = 2
+"""So short a name stands in too many others to mean them."""
 LESS = (
-    "read less: filter `requests` by arrived_at or hour_utc and deployment (days are files, they are skipped whole), "
+    "read less: filter `requests` by day or hour with arrived_us >= epoch_us(timestamp '…'), which skips what it rules out; "
     "ask the marts instead where they say it (hourly_hit_rate, hit_rate_histogram, busy_periods, profit_and_loss)"
 )
 
@@ -101,7 +103,9 @@ def _columns(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
 
 
 def _nearest(name: str, known: Iterable[str]) -> list[str]:
-    return difflib.get_close_matches(name.lower(), list(dict.fromkeys(known)), n=3, cutoff=0.6)
+    names, typed = list(dict.fromkeys(known)), name.lower()
+    holding = [of for of in names if typed in of] if len(typed) > _SHORT else []
+    return list(dict.fromkeys([*difflib.get_close_matches(typed, names, n=3, cutoff=0.6), *holding]))[:3]
 
 
 def _setting(connection: duckdb.DuckDBPyConnection, name: str) -> str:

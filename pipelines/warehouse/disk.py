@@ -18,6 +18,8 @@ from pathlib import Path
 
 from pipelines.errors import BusyError, DiskFullError
 
+LOOK_S = 0.1
+"""Longest that somebody who only looks whether the lock is held may have it: whoever wants it waits so long."""
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _NO_SPACE_WORDS = r"No space left on device|Disk quota exceeded|max_temp_directory_size"
 
@@ -25,7 +27,7 @@ _NO_SPACE_WORDS = r"No space left on device|Disk quota exceeded|max_temp_directo
 @contextmanager
 def lock(path: Path, wait_s: float) -> Iterator[None]:
     """Hold an exclusive lock on `path`; the kernel frees it however the process ends."""
-    deadline = time.monotonic() + wait_s
+    deadline = time.monotonic() + max(wait_s, LOOK_S)
     with path.open("a+") as file:
         path.chmod(0o600)
         while True:
@@ -45,6 +47,21 @@ def lock(path: Path, wait_s: float) -> Iterator[None]:
         file.write(str(os.getpid()))
         file.flush()
         yield
+
+
+def is_locked(path: Path) -> bool:
+    """Say whether a process holds the lock on `path`, which is free where there is no such file; raise OSError.
+
+    There is no asking but by taking it; shared and for an instant.
+    """
+    try:
+        with path.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
 
 
 def disk_full(folder: Path, error: Exception) -> DiskFullError | None:

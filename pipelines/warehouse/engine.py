@@ -26,6 +26,8 @@ CONNECT = {
     "allow_community_extensions": False,
     "preserve_insertion_order": False,
 }
+FOLDER_VARIABLE = "valleywatch_folder"
+"""The session's variable that tells a snapshot's views where the warehouse is; without it, where it was published."""
 _DAMAGE_WORDS = r"(?i)corrupt|checksum|not a valid DuckDB|failed to load metadata|replay|deseriali[sz]"
 
 
@@ -51,6 +53,7 @@ def _connect(
         if attach is not None:
             connection.execute(f"attach {literal(str(attach))} as valleywatch (read_only)")
             connection.execute("use valleywatch")
+            connection.execute(f"set variable {FOLDER_VARIABLE} = {literal(str(folder))}")
     except duckdb.Error as error:
         raise disk_full(folder, error) or ValleywatchError(unreadable(attach or path or folder, error)) from None
     allowed = folder / "lake" if path is None else folder
@@ -62,18 +65,19 @@ def _connect(
     return connection
 
 
-def require_layout(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Raise UsageError where the open warehouse or snapshot has another layout; an empty one has none yet."""
+def require_layout(connection: duckdb.DuckDBPyConnection, folder: Path) -> bool:
+    """Raise UsageError where the open warehouse or snapshot has another layout; return False where it has none yet."""
     try:
         found = fetch_rows(connection, "ops/schema_version", {})[0]["version"]
     except duckdb.CatalogException:
-        return
+        return False
     if found is not None and found != SCHEMA_VERSION:
         newer = "install the newer valleywatch that wrote it, or " if found > SCHEMA_VERSION else ""
         raise UsageError(
             f"{folder} was written by layout {found}, this version reads layout {SCHEMA_VERSION}: "
             f"{newer}move the folder aside and run again to rebuild it from the logs"
         )
+    return found is not None
 
 
 def fetch_rows(connection: duckdb.DuckDBPyConnection, name: str, params: dict[str, Any]) -> list[dict[str, Any]]:
@@ -85,9 +89,21 @@ def fetch_rows(connection: duckdb.DuckDBPyConnection, name: str, params: dict[st
 
 def lake_sql(folder: Path, files: Iterable[str]) -> str:
     """Return the select over exactly these Parquet files; without any, the empty table gives columns and types."""
-    paths = ", ".join(literal(str(folder / file)) for file in files)
+    return _union_sql(", ".join(literal(str(folder / file)) for file in files), "{}")
+
+
+def movable_lake_sql(folder: Path, files: Iterable[str]) -> str:
+    """Return the same select for a snapshot: the files are below the folder the session names, else below `folder`."""
+    place = f"coalesce(getvariable('{FOLDER_VARIABLE}'), {literal(str(folder))})"
+    listed = ", ".join(literal(f"/{file}") for file in files)
+    return _union_sql(listed, f"list_transform({{}}, lambda file: {place} || file)")
+
+
+def _union_sql(paths: str, wrapped: str) -> str:
     empty = "select *, null::varchar as filename from core.no_requests"
-    return f"{empty} union all by name select * from read_parquet([{paths}], filename = true)" if paths else empty
+    if not paths:
+        return empty
+    return f"{empty} union all by name select * from read_parquet({wrapped.format(f'[{paths}]')}, filename = true)"
 
 
 def literal(text: str) -> str:

@@ -19,20 +19,24 @@ from pipelines.errors import DiskFullError, UsageError, ValleywatchError
 from pipelines.warehouse.disk import disk_full, lock, make_folder
 from pipelines.warehouse.engine import connected, is_damage, require_layout, unreadable
 from pipelines.warehouse.reader import Reader
+from pipelines.warehouse.retention import Retention
 from pipelines.warehouse.writer import Writer
 
+KEEP = Retention()
 RESERVE_BYTES = 32 << 20
 """Free space without which nothing is begun: twice the write-ahead log that the engine lets grow to 16 MiB."""
-REPORT_SCRATCH_S = 3600.0
+UNLOCKED_SCRATCH_S = 3600.0
 _HALF_MADE = ("lake/*/*.tmp", "snapshots/*.tmp", "snapshots/*.tmp.wal", "valleywatch.link", "tmp/*")
+_UNLOCKED = (".report-*.tmp", ".last_*.tmp")
 
 
 class Warehouse:
     """The folder; opens the one writer and any number of readers."""
 
-    def __init__(self, folder: Path, *, memory_limit: str = "640MiB") -> None:
+    def __init__(self, folder: Path, *, memory_limit: str = "640MiB", keep: Retention = KEEP) -> None:
         self.folder = folder
         self.memory_limit = memory_limit
+        self.keep = keep
 
     @property
     def snapshot(self) -> Path:
@@ -110,10 +114,10 @@ class Warehouse:
         left = itertools.chain.from_iterable(self.folder.glob(pattern) for pattern in _HALF_MADE)
         for path in left:
             path.unlink(missing_ok=True)
-        # The report is written without the lock: its scratch file is swept once no process can still be at it.
-        for path in self.folder.glob(".report-*.tmp"):
+        # Report and heartbeat are written without the lock: swept once no process can still be at their scratch files.
+        for path in itertools.chain(*map(self.folder.glob, _UNLOCKED)):
             with suppress(FileNotFoundError):
-                if time.time() - path.stat().st_mtime > REPORT_SCRATCH_S:
+                if time.time() - path.stat().st_mtime > UNLOCKED_SCRATCH_S:
                     path.unlink()
 
     @contextmanager

@@ -68,6 +68,17 @@ class Reader:
         """Run `sql/<name>.sql` and return its rows."""
         return fetch_rows(self._connection, name, params)
 
+    def read_through(self) -> int:
+        """Read every value of every table once; return the number of rows. Damage raises the engine's error."""
+        tables = self._connection.execute(
+            "select format('{}.{}', schema_name, table_name) from duckdb_tables() "
+            "where database_name = current_database()"
+        ).fetchall()
+        counts = [
+            self._connection.execute(f"select count(hash(row)) from {table} as row").fetchall() for (table,) in tables
+        ]
+        return sum(int(found[0][0]) for found in counts)
+
     def _batches(self, result: duckdb.DuckDBPyConnection, text: str) -> Iterator[list[tuple[Any, ...]]]:
         while True:
             with self._explained(text):

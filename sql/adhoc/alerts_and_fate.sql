@@ -5,7 +5,7 @@
 -- units: times UTC
 -- question: Which alerts were sent, and which are dead?
 -- why: an alert without a channel that is to have it has one row, with status NULL: nobody was told
--- columns:
+-- comments:
 --   hour_utc: what it is about
 --   deployment: whom; NULL = the whole warehouse
 --   kind: of the alert

@@ -6,7 +6,7 @@
 -- question: At which price ratio would the hits of today just break even?
 -- why: by the straight line at the reference length of the curve: close for even lengths; `valleywatch whatif` has
 --      it exact for the mix
--- columns:
+-- comments:
 --   deployment: those with a trusted curve
 --   reference_input_tokens: the length the line is of
 --   a: slope of the line

@@ -5,7 +5,7 @@
 -- units: expectations
 -- question: Is the data what it should be?
 -- why: a broken block stopped its day, a broken warn is only told
--- columns:
+-- comments:
 --   contract: what was checked
 --   severity: block or warn
 --   n_checked: expectations over all days

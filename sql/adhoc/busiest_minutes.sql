@@ -6,7 +6,7 @@
 -- question: Which minutes were the busiest, and what did they serve?
 -- why: busy seconds of all instances; of the basis that curves use. A row of a busy period counts in the minute of
 --      its first tokens
--- columns:
+-- comments:
 --   deployment: what served
 --   minute_utc: of the first tokens
 --   n_instances: that served in it

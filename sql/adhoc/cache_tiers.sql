@@ -1,11 +1,11 @@
 -- name: adhoc/cache_tiers
 -- grain: deployment
--- params: days BIGINT = 7 (up to the newest request)
--- reads: requests
+-- params: days BIGINT = 7 (up to the newest hour with traffic)
+-- reads: requests, hourly_hit_rate
 -- units: tokens; shares in [0, 1]
 -- question: From which tier do the hits come: device, host or storage?
 -- why: NULL where the log does not tell tiers apart, which is not 0
--- columns:
+-- comments:
 --   deployment: what served
 --   cached_tokens: of all tiers
 --   n_tiered: requests that tell them apart
@@ -13,8 +13,8 @@
 --   share_host: in the host's memory
 --   share_storage: from storage
 with newest as (
-  select max(arrived_at) as arrived_at
-  from requests
+  select max(epoch_us(hour_utc)) + 3600000000 as end_us
+  from hourly_hit_rate
 ),
 
 tiers as (
@@ -28,7 +28,7 @@ tiers as (
       as is_tiered
   from requests
   cross join newest
-  where requests.arrived_at > newest.arrived_at - to_days(cast($days as integer)) and requests.outcome = 'ok'
+  where requests.arrived_us >= newest.end_us - $days * 86400000000 and requests.outcome = 'ok'
 )
 
 select

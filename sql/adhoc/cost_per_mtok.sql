@@ -5,7 +5,7 @@
 -- units: money in currency per million tokens, prompt and output ones together
 -- question: What does a million tokens cost to serve, by time of day?
 -- why: hours of which the cost of the instances is known; fewer tokens at night bear the same instances
--- columns:
+-- comments:
 --   from_hour: first hour of the day, UTC, of three
 --   n_hours: deployment-hours with a known cost
 --   tokens_m: million tokens served in them

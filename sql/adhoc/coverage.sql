@@ -5,7 +5,7 @@
 -- units: share in [0, 1]
 -- question: Which deployments do not report their cached tokens?
 -- why: NULL is not 0: a request that reports nothing is in no hit rate
--- columns:
+-- comments:
 --   deployment: whom it is about
 --   n_requests: successful ones
 --   n_reported: that report cached tokens

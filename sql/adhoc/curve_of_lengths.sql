@@ -5,7 +5,7 @@
 -- units: tokens; tokens/s; slope [1]
 -- question: How does the throughput curve depend on the length of the prompt?
 -- why: of the newest day; the eight longest bands
--- columns:
+-- comments:
 --   deployment: whom it is about
 --   median_input_tokens: of the band
 --   tps0: computed tokens per busy second without hits

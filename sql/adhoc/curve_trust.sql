@@ -4,7 +4,7 @@
 -- reads: throughput_curve
 -- units: tokens/s; hit rates; slope [1]
 -- question: Which curves are trusted, and why not the others?
--- columns:
+-- comments:
 --   deployment: whom it is about
 --   day_utc: of its newest curve
 --   estimator: what it rests on

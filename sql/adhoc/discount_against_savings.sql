@@ -6,7 +6,7 @@
 -- question: Is the discount on cached tokens paid for by the busy time they save?
 -- why: the discount is what cached tokens would have brought at the price of computed ones; of the hours in which
 --      the value of the hits is known
--- columns:
+-- comments:
 --   deployment: whom it is about
 --   n_hours: in which it is known
 --   discount_given: to the buyers of cached tokens

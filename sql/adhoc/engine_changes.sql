@@ -6,7 +6,7 @@
 -- question: What changed after an engine upgrade, if there was one?
 -- why: the newest curve beside the newest one of before the change; both NULL where no change is seen in the
 --      trailing window
--- columns:
+-- comments:
 --   deployment: whom it is about
 --   changed_at_hour: first hour of the changed engine, UTC; NULL = none is seen
 --   changed: level, slope or both; NULL = no change

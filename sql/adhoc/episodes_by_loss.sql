@@ -4,7 +4,7 @@
 -- reads: valley_episodes
 -- units: hours; money in currency; depth in [0, 1]
 -- question: When were deployments in the valley, and what did it cost?
--- columns:
+-- comments:
 --   deployment: whom it is about
 --   entered_at: first hour, UTC
 --   left_at: first hour out of it, UTC; NULL = still in it

@@ -6,7 +6,7 @@
 -- question: How many hours were held, and why?
 -- why: a held hour keeps the state of the one before it; a deployment of which none was held has one row, without
 --      reasons
--- columns:
+-- comments:
 --   deployment: whom it is about
 --   reasons: codes of why, as `valleywatch status` words them; NULL = none was held
 --   n_held: hours held for these reasons

@@ -6,7 +6,7 @@
 -- units: shares in [0, 1] of the requests of that hour of the day
 -- question: How are request hit rates distributed at 02:00 against 14:00?
 -- why: the bins of the histogram are finer; here they are added up to fifths, and exact 1 stands on its own
--- columns:
+-- comments:
 --   from_hit_rate: the band's lower end, included
 --   to_hit_rate: its upper end, not included unless both are the same
 --   n_first: requests at the first hour of day, all days

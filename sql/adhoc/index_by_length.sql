@@ -7,7 +7,7 @@
 -- why: bands as in profit_breakdown, powers of four of 4,096 tokens. The law is linear in its sums, so busy seconds
 --      of the bands add up to those of the deployment: of a sum of revenue and of both busy seconds the index is
 --      that of `valleywatch whatif`. Hours of one price alone, as there
--- columns:
+-- comments:
 --   deployment: those with a trusted curve
 --   from_tokens: shortest prompts of the band, included
 --   n_requests: that report cached tokens
@@ -48,7 +48,7 @@ bands as (
     on requests.deployment = status.deployment and requests.hour_utc = status.hour_utc
   where
     requests.deployment like $deployment
-    and requests.hour_utc > newest.hour_utc - to_hours(cast($hours as integer))
+    and requests.arrived_us >= epoch_us(newest.hour_utc) - ($hours - 1) * 3600000000
     and requests.outcome = 'ok'
     and requests.cached_tokens is not null
     and requests.input_tokens > 0

@@ -1,11 +1,11 @@
 -- name: adhoc/instances
 -- grain: deployment × instance
--- params: days BIGINT = 7 (up to the newest request)
--- reads: requests
+-- params: days BIGINT = 7 (up to the newest hour with traffic)
+-- reads: requests, hourly_hit_rate
 -- units: tokens; hit rate; seconds
 -- question: Do the instances of a deployment hit alike, or does routing lose the cache?
 -- why: the eight with the lowest hit rate against that of their deployment
--- columns:
+-- comments:
 --   deployment: what served
 --   instance: the replica; NULL = not logged
 --   n_requests: that report hits
@@ -14,8 +14,8 @@
 --   deployment_hit_rate: of all its instances
 --   p50_ttft_s: half of its first tokens come sooner; NULL = not logged
 with newest as (
-  select max(arrived_at) as arrived_at
-  from requests
+  select max(epoch_us(hour_utc)) + 3600000000 as end_us
+  from hourly_hit_rate
 ),
 
 counted as (
@@ -29,7 +29,7 @@ counted as (
   from requests
   cross join newest
   where
-    requests.arrived_at > newest.arrived_at - to_days(cast($days as integer))
+    requests.arrived_us >= newest.end_us - $days * 86400000000
     and requests.outcome = 'ok'
     and requests.cached_tokens is not null
   group by requests.deployment, requests.instance

@@ -6,7 +6,7 @@
 -- question: How late do lines come: how long after its request was a line loaded?
 -- why: between arrival and the load of the file; a file that has grown counts with its latest load, which is late
 --      for its first lines, and lines of a file whose beginning has another row since are not counted
--- columns:
+-- comments:
 --   source_name: as configured
 --   n_lines: loaded lines
 --   newest_arrived_at: the newest request, UTC

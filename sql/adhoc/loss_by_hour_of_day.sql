@@ -4,7 +4,7 @@
 -- reads: profit_and_loss
 -- units: money in currency
 -- question: At which time of day do hits lose the most?
--- columns:
+-- comments:
 --   from_hour: first hour of the day, UTC, of three
 --   n_hours: deployment-hours in which it is known
 --   earned: by the hours whose hits earned

@@ -6,7 +6,7 @@
 -- question: Which deployments lost money to their cache hits in the last days?
 -- why: cache_value is what the hits earned against the same busy seconds without a cache; an hour of which it is not known
 --      (no price, no trustworthy curve) is in n_hours and not in n_known_hours
--- columns:
+-- comments:
 --   deployment: the ones whose known hours sum to a loss, the largest first
 --   n_hours: hours with traffic
 --   n_known_hours: those of which the value of the hits is known

@@ -5,7 +5,7 @@
 -- units: money in currency; hours with traffic
 -- question: Which deployments earn what their instances cost?
 -- why: sums are of the hours in which the margin is known: n_known_hours of n_hours
--- columns:
+-- comments:
 --   deployment: whom it is about
 --   n_hours: with traffic
 --   n_known_hours: of which the margin is known

@@ -1,13 +1,13 @@
 -- name: adhoc/missing_sessions
 -- grain: session
--- params: days BIGINT = 7 (up to the newest request)
--- reads: requests
+-- params: days BIGINT = 7 (up to the newest hour with traffic)
+-- reads: requests, hourly_hit_rate
 -- units: tokens; hit rate
 -- question: Which sessions compute again what they have computed before?
 -- why: a later request of a session usually begins with the earlier ones: miss tokens beyond those by which it is
 --      longer than the longest before could have been hits. An estimate: a prompt may have been edited from its
 --      beginning on; greatest and least pass over NULL, hence the case
--- columns:
+-- comments:
 --   deployment: what served
 --   session_id: the session
 --   n_requests: that report hits
@@ -16,8 +16,8 @@
 --   computed_again: miss tokens beyond the growth of the session
 --   share: of its prompt tokens
 with newest as (
-  select max(arrived_at) as arrived_at
-  from requests
+  select max(epoch_us(hour_utc)) + 3600000000 as end_us
+  from hourly_hit_rate
 ),
 
 ordered as (
@@ -34,7 +34,7 @@ ordered as (
   from requests
   cross join newest
   where
-    requests.arrived_at > newest.arrived_at - to_days(cast($days as integer))
+    requests.arrived_us >= newest.end_us - $days * 86400000000
     and requests.outcome = 'ok'
     and requests.session_id is not null
     and requests.cached_tokens is not null

@@ -6,7 +6,7 @@
 -- question: Which deployment is nearest to the exit of its valley?
 -- why: the newest hour of each with a verdict; an exit that does not exist (no_valley, or a right rim that never
 --      recovers) comes last
--- columns:
+-- comments:
 --   deployment: whom it is about
 --   hour_utc: its newest hour with an index
 --   hit_rate: token-weighted

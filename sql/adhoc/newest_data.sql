@@ -6,7 +6,7 @@
 -- question: Which deployments have gone quiet?
 -- why: against the newest request of all: with one warehouse for several time zones, or one source that stopped, the
 --      first rows are the quiet ones
--- columns:
+-- comments:
 --   deployment: what served
 --   newest_arrived_at: its newest request, UTC
 --   behind_s: behind the newest of all

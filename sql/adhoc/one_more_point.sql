@@ -6,7 +6,7 @@
 -- question: What is one more point of hit rate worth?
 -- why: of the newest hour with a verdict: marginal_index is the change of the index by a hit rate of 1, so a point
 --      is a hundredth of it, over the index of what the hour earned
--- columns:
+-- comments:
 --   deployment: whom it is about
 --   hour_utc: its newest hour with an index
 --   hit_rate: token-weighted

@@ -1,12 +1,12 @@
 -- name: adhoc/price_change_by_session
 -- grain: session
--- params: change DOUBLE = 0.1 (of the cached price, relative), days BIGINT = 7 (up to the newest request)
--- reads: requests, valley_status
+-- params: change DOUBLE = 0.1 (of the cached price, relative), days BIGINT = 7 (up to the newest hour with traffic)
+-- reads: requests, hourly_hit_rate, valley_status
 -- units: money in currency; relative change
 -- question: Who would notice a change of the cached price?
 -- why: the bill of prompt tokens, priced as published; hours of several prices are left out. The eight who would pay
 --      most more
--- columns:
+-- comments:
 --   deployment: what served
 --   session_id: whose requests; NULL = requests that name none
 --   n_requests: that report cached tokens
@@ -15,8 +15,8 @@
 --   share_more: more over bill
 --   currency: of the amounts
 with newest as (
-  select max(arrived_at) as arrived_at
-  from requests
+  select max(epoch_us(hour_utc)) + 3600000000 as end_us
+  from hourly_hit_rate
 ),
 
 sold as (
@@ -34,7 +34,7 @@ sold as (
   inner join valley_status as status
     on requests.deployment = status.deployment and requests.hour_utc = status.hour_utc
   where
-    requests.arrived_at > newest.arrived_at - to_days(cast($days as integer))
+    requests.arrived_us >= newest.end_us - $days * 86400000000
     and requests.outcome = 'ok'
     and requests.cached_tokens is not null
     and status.input_per_mtok is not null

@@ -5,7 +5,7 @@
 -- units: money per million tokens; minutes of the hour; tokens
 -- question: Which prices were in force, and when?
 -- why: prices as published: a row that was edited since changes nothing here
--- columns:
+-- comments:
 --   deployment: whom it is about
 --   first_hour_utc: first hour published with the list
 --   last_hour_utc: the last one

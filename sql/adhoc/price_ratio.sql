@@ -9,7 +9,7 @@
 --      the hits and f·n + c·ΣL + q·ΣL²/2 without, and the price has no say in them. Hours of one price alone, under the
 --      trusted curve of the deployment's newest day, as `valleywatch whatif` takes them; a deployment whose price
 --      changed within the hours is left out
--- columns:
+-- comments:
 --   deployment: those with a trusted curve and one price
 --   hit_rate: token-weighted
 --   price_ratio: what held

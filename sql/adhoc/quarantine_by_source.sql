@@ -6,7 +6,7 @@
 -- question: What was refused, from which source, and why?
 -- why: lines of files that were rejected whole are not counted, only the file is; a source of which nothing was
 --      refused has one row without a reason
--- columns:
+-- comments:
 --   source_name: as configured
 --   reason: code of the refusal; NULL = nothing of the source was refused
 --   n_files: files it was found in

@@ -1,19 +1,19 @@
 -- name: adhoc/requests_by_status
 -- grain: deployment × outcome × status
--- params: days BIGINT = 7 (up to the newest request)
--- reads: requests
+-- params: days BIGINT = 7 (up to the newest hour with traffic)
+-- reads: requests, hourly_hit_rate
 -- units: requests; share in [0, 1] of the deployment's requests
 -- question: How many requests failed, and how?
 -- why: those that succeeded have no row; a deployment without failures has none
--- columns:
+-- comments:
 --   deployment: what served
 --   outcome: failed, aborted, or why a request is left out of the hit rates
 --   status: as the log says it; NULL = it does not
 --   n_requests: requests
 --   share: of all requests of the deployment
 with newest as (
-  select max(arrived_at) as arrived_at
-  from requests
+  select max(epoch_us(hour_utc)) + 3600000000 as end_us
+  from hourly_hit_rate
 ),
 
 counted as (
@@ -25,7 +25,7 @@ counted as (
     sum(count(*)) over (partition by requests.deployment) as n_of_requests
   from requests
   cross join newest
-  where requests.arrived_at > newest.arrived_at - to_days(cast($days as integer))
+  where requests.arrived_us >= newest.end_us - $days * 86400000000
   group by requests.deployment, requests.outcome, requests.status
 )
 

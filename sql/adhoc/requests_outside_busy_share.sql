@@ -1,12 +1,12 @@
 -- name: adhoc/requests_outside_busy_share
 -- grain: deployment × instance
--- params: busy_share DOUBLE = 0.7 (from which an hour is limited by capacity)
+-- params: busy_share DOUBLE = 0.7 (from which an hour is limited by capacity), deployment VARCHAR = % (like pattern)
 -- reads: requests, valley_status
 -- units: requests; share in [0, 1]
 -- question: How many requests did each instance serve in hours outside the busy share?
 -- why: the busy share is of the deployment's hour: busy seconds of its instances over the hour's; NULL where no
 --      instance is logged, and such hours are counted apart
--- columns:
+-- comments:
 --   deployment: what served
 --   instance: the replica; NULL = not logged
 --   n_requests: requests
@@ -24,5 +24,6 @@ select
 from requests
 left join valley_status as status
   on requests.deployment = status.deployment and requests.hour_utc = status.hour_utc
+where requests.deployment like $deployment
 group by requests.deployment, requests.instance
 order by requests.deployment, requests.instance

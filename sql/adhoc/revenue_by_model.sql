@@ -4,7 +4,7 @@
 -- reads: profit_breakdown
 -- units: tokens; money in currency; hit rate
 -- question: Which models bring in the revenue, and at which hit rate?
--- columns:
+-- comments:
 --   deployment: what served
 --   model: as the log names it; NULL = it does not
 --   n_requests: sold

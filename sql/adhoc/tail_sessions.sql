@@ -1,13 +1,13 @@
 -- name: adhoc/tail_sessions
 -- grain: session
--- params: share DOUBLE = 0.01 (of the deployment's requests, the slowest), days BIGINT = 7 (up to the newest
---      request)
--- reads: requests
+-- params: share DOUBLE = 0.01 (of the deployment's requests, the slowest), days BIGINT = 7 (up to the newest hour
+--      with traffic)
+-- reads: requests, hourly_hit_rate
 -- units: seconds; tokens; share in [0, 1]
 -- question: Which sessions drive the tail of the time to first token?
 -- why: the tail is the slowest share of each deployment's successful requests that report the time; the eight
 --      sessions with the most of them
--- columns:
+-- comments:
 --   deployment: what served
 --   session_id: the session; NULL = requests that name none
 --   n_requests: its requests
@@ -17,8 +17,8 @@
 --   mean_input_tokens: of its requests in the tail
 --   hit_rate: token-weighted, of its requests in the tail
 with newest as (
-  select max(arrived_at) as arrived_at
-  from requests
+  select max(epoch_us(hour_utc)) + 3600000000 as end_us
+  from hourly_hit_rate
 ),
 
 ranked as (
@@ -34,7 +34,7 @@ ranked as (
   from requests
   cross join newest
   where
-    requests.arrived_at > newest.arrived_at - to_days(cast($days as integer))
+    requests.arrived_us >= newest.end_us - $days * 86400000000
     and requests.outcome = 'ok'
     and requests.ttft_us is not null
 ),

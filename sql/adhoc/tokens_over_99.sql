@@ -5,7 +5,7 @@
 -- reads: hit_rate_histogram
 -- units: tokens; shares in [0, 1]
 -- question: Which share of the prompt tokens is in requests of 99 % hits or more, by time of day?
--- columns:
+-- comments:
 --   from_hour: first hour of the day, UTC, of three
 --   n_requests: with a hit rate
 --   share_of_requests: at or above it

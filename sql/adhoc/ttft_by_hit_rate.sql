@@ -1,20 +1,20 @@
 -- name: adhoc/ttft_by_hit_rate
 -- grain: band of request hit rates
--- params: deployment VARCHAR = % (like pattern), days BIGINT = 7 (up to the newest request)
--- reads: requests
+-- params: deployment VARCHAR = % (like pattern), days BIGINT = 7 (up to the newest hour with traffic)
+-- reads: requests, hourly_hit_rate
 -- units: seconds
 -- question: How much sooner does the first token come with more hits?
 -- why: waiting is in it: under load it says more of the queue than of the cache. Quantiles are of the requests
 --      themselves
--- columns:
+-- comments:
 --   from_hit_rate: the band's lower end, included
 --   n_requests: that report hits and the time
 --   median_input_tokens: their length
 --   p50_ttft_s: half come sooner
 --   p95_ttft_s: of twenty, one comes later
 with newest as (
-  select max(arrived_at) as arrived_at
-  from requests
+  select max(epoch_us(hour_utc)) + 3600000000 as end_us
+  from hourly_hit_rate
 )
 
 select
@@ -27,7 +27,7 @@ from requests
 cross join newest
 where
   requests.deployment like $deployment
-  and requests.arrived_at > newest.arrived_at - to_days(cast($days as integer))
+  and requests.arrived_us >= newest.end_us - $days * 86400000000
   and requests.outcome = 'ok'
   and requests.cached_tokens is not null
   and requests.ttft_us is not null

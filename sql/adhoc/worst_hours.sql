@@ -4,7 +4,7 @@
 -- reads: valley_status
 -- units: money in currency an hour; ratios
 -- question: Which hours lost the most to their hits?
--- columns:
+-- comments:
 --   deployment: whom it is about
 --   hour_utc: the hour
 --   hit_rate: token-weighted

@@ -31,11 +31,19 @@ with records as (
   from lines
 ),
 
+-- A macro repeats what it is given: fields have a name of their own before they are counted.
+named as (
+  select
+    *,
+    usage_fields(record.output.outputBodyJson.usage) as fields
+  from records
+),
+
 bodies as (
   select
     *,
-    usage_counts(usage_fields(record.output.outputBodyJson.usage)) as body
-  from records
+    usage_counts(fields) as body
+  from named
 ),
 
 counted as (

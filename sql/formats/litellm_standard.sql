@@ -38,12 +38,21 @@ unwrapped as (
   from records
 ),
 
+-- A macro repeats what it is given: fields have a name of their own before they are counted.
+named as (
+  select
+    *,
+    usage_fields(json_extract(metadata, '$.usage_object')) as kept_fields,
+    usage_fields(json_extract(metadata, '$.additional_usage_values')) as added_fields
+  from unwrapped
+),
+
 counted as (
   select
     *,
-    usage_counts(usage_fields(json_extract(metadata, '$.usage_object'))) as kept,
-    usage_counts(usage_fields(json_extract(metadata, '$.additional_usage_values'))) as added
-  from unwrapped
+    usage_counts(kept_fields) as kept,
+    usage_counts(added_fields) as added
+  from named
 ),
 
 shared as (

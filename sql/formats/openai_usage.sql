@@ -39,10 +39,11 @@ with records as (
   from lines
 ),
 
-counted as (
+-- A macro repeats what it is given: fields have a name of their own before they are counted.
+named as (
   select
     *,
-    usage_counts(usage_fields(coalesce(
+    usage_fields(coalesce(
       record.usage,
       record.response.usage,
       record.response.body.usage,
@@ -53,8 +54,15 @@ counted as (
       record.data.usageMetadata,
       record.choices[1].usage,
       record.response.choices[1].usage
-    ))) as counts
+    )) as fields
   from records
+),
+
+counted as (
+  select
+    *,
+    usage_counts(fields) as counts
+  from named
 )
 
 select

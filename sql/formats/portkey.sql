@@ -35,11 +35,19 @@ answered as (
   from records
 ),
 
+-- A macro repeats what it is given: fields have a name of their own before they are counted.
+named as (
+  select
+    *,
+    usage_fields(response.body.usage) as fields
+  from answered
+),
+
 counted as (
   select
     *,
-    usage_counts(usage_fields(response.body.usage)) as counts
-  from answered
+    usage_counts(fields) as counts
+  from named
 )
 
 select

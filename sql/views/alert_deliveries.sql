@@ -5,6 +5,18 @@
 -- units: none
 -- about: what became of each alert at each channel: sent, waiting, dead, and why
 -- why: what became of each alert at each channel: waiting, sent, dead, too_old, silenced, unwanted, unopened
+-- comments:
+--   dedup_key: key of the alert
+--   kind: kind of the alert
+--   level: level of the alert
+--   channel: name of the channel in the configuration
+--   status: waiting, sent, dead, too_old, silenced, unwanted or unopened
+--   attempts: how often it was tried
+--   first_attempt_at: first try, UTC
+--   next_attempt_at: not tried again before, UTC; NULL = settled
+--   settled_at: when the status became final, UTC; NULL = waiting
+--   error: why the last try failed
+--   sent_as: key it was sent under: its own, or a digest's; NULL = not sent
 select
   dedup_key,
   kind,

@@ -6,6 +6,19 @@
 -- about: alerts as they were recorded, with who has seen them
 -- why: alerts as recorded; delivered_at is when the first channel took it, NULL until one has; acknowledged_at and _by are
 --      of the whole alert, from its beginning to its end
+-- comments:
+--   dedup_key: what the alert is about, the same from its beginning to its end
+--   kind: entry, worsening, exit, retracted; untrustworthy, trustworthy; stale, resumed; data_blocked, unblocked
+--   action: what the kind does to the alert of its key: trigger, update or resolve
+--   level: tells several alerts of one kind and key apart: how often the depth has doubled
+--   deployment: whom it is about; NULL = the whole warehouse
+--   hour_utc: hour it is about, UTC
+--   depth: largest depth of the episode when it was written [1]; NULL = no episode
+--   message: the alert in a sentence
+--   written_at: when it was recorded, UTC
+--   delivered_at: when the first channel took it, UTC; NULL = none yet
+--   acknowledged_at: when somebody had seen the alert of this key, UTC; NULL = nobody yet
+--   acknowledged_by: who that was
 select
   dedup_key,
   kind,

@@ -9,6 +9,44 @@
 --      does not pack requests, step_s the fixed seconds of one, tail_chunk_s_per_day the busy seconds that packing would
 --      save, tail_hit_rates where such a prompt begins to leave a small last chunk; NULL where no step size shows.
 --      The window is cut where the engine changed or another model took over: what came before is not in the curve
+-- comments:
+--   deployment: what served: a model, its configuration and its hardware pool
+--   day_utc: UTC date; the curve rests on a trailing window that ends with it
+--   estimator: busy_periods, or envelope where logs lack instances or times to first token
+--   target: the time that was regressed: busy_s, ttft_s or e2e_s
+--   family: shape that predicts best: line, hyperbola or service_time, see curve_families
+--   reference_input_tokens: mean prompt length, at which tps0 and a are stated [tokens]
+--   tps0: computed prompt tokens per busy second at hit rate 0 [tokens/s]; NULL = not estimated
+--   tps0_low: lower end of its 90 % interval [tokens/s]
+--   tps0_high: upper end of its 90 % interval [tokens/s]
+--   a: slope of the line tps0 × (1 − a × hit rate), for hit rates up to .9 [1]
+--   a_low: lower end of its 90 % interval [1]
+--   a_high: upper end of its 90 % interval [1]
+--   f: fixed busy time of a request [s/request]
+--   c: busy time of a computed token in linear layers [s/token]
+--   q: busy time of a computed token for each token of its context, attention [s/token²]
+--   k: busy time of loading a cached token [s/token]
+--   overhead_s: time per busy period, or per request of an envelope, that is not the engine's [s]
+--   line_good_until_hit_rate: hit rate from which the line departs from the law by 5 %; NULL = not within reach
+--   chunk_tokens: prefill step of an engine that does not pack requests [tokens]; NULL = no step size shows
+--   step_s: fixed busy time of one step [s]; NULL = no step size shows
+--   tail_chunk_s_per_day: busy time a day that nothing but full steps would save, at most [s/day]
+--   tail_hit_rates: hit rates at which a prompt of reference_input_tokens leaves a small last chunk
+--   n_minutes: rows fitted, each at most a minute of one busy period [rows]
+--   n_requests: requests in them [requests]
+--   x_low: 5th percentile of the rows' hit rate, in [0, 1]
+--   x_high: 95th percentile of the rows' hit rate, in [0, 1]
+--   residual_scale: typical relative error of a row [1]
+--   window_from_hour: first hour the curve rests on, UTC
+--   changed_at_hour: first hour of a changed engine within the window, UTC; NULL = no change
+--   change_size: relative change of throughput at that hour [1]; positive = faster
+--   change_p_value: probability of such a change by chance
+--   changed: what changed: level, slope, level and slope
+--   model: model the curve is of; NULL = the log names none
+--   model_since_hour: first hour of a new model within the window, UTC; NULL = the same all along
+--   mixed_models: whether several models were served in the same hours
+--   trustworthy: whether verdicts may rest on it
+--   reasons: codes of why not, with commas; empty = trustworthy
 select
   deployment,
   make_date(day_index::integer) as day_utc,

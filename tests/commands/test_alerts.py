@@ -11,6 +11,7 @@ import pytest
 
 from pipelines.alerts.outbox import alert_row, record
 from pipelines.times import US_PER_HOUR, to_us
+from pipelines.warehouse.disk import lock
 from tests.delivery.loopback import LOOPBACK, Receiver, Reply, free_port, receiver
 from tests.place import PRICE, SOURCE, Place, request
 from tests.verdicts.traffic import busy_hours
@@ -144,6 +145,16 @@ def test_a_variable_that_is_not_set_is_named_and_nothing_is_lost(
     listen(told, monkeypatch)
     assert place.valleywatch("alerts", "send") == 0
     assert told_by(told) == [("entry", "pool")]
+
+
+def test_a_run_leaves_alerts_to_a_round_that_is_under_way(
+    place: Place, told: Receiver, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.write("a.jsonl", [request(1)])
+    with lock(place.warehouse.folder / "delivery.lock", 0.0):
+        assert place.valleywatch("run") == 0
+    assert "alerts are left to the next round" in capsys.readouterr().err
+    assert told_by(told) == []
 
 
 def test_a_test_message_says_that_it_is_one(place: Place, told: Receiver, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -12,12 +11,11 @@ from typing import Any
 import pytest
 
 from pipelines.adhoc.cookbook import questions
-from pipelines.queries import resource_folder
+from pipelines.queries import load
 from tests.conftest import FleetWarehouse
 from tests.place import ABSENT, NOW, Place, request
 
 Asked = Callable[..., list[dict[str, Any]]]
-HEADER_COLUMN = re.compile(r"^--   (\w+): .+$", re.MULTILINE)
 
 
 def ask(place: Place, name: str, **values: Any) -> list[dict[str, Any]]:
@@ -53,10 +51,9 @@ def test_the_cookbook_has_questions() -> None:
 @pytest.mark.parametrize("name", questions())
 def test_an_answer_has_rows_and_the_columns_its_header_says(name: str, fleet_warehouse: FleetWarehouse) -> None:
     question = questions()[name]
-    text = (resource_folder("sql") / "adhoc" / f"{name}.sql").read_text()
     with fleet_warehouse.place.warehouse.reader() as reader:
         answer = reader.answer(question.text, question.bound([]))
-        assert answer.columns == HEADER_COLUMN.findall(text)
+        assert answer.columns == list(load(f"adhoc/{name}").comments)
         assert list(answer.rows())
 
 

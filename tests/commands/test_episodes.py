@@ -34,7 +34,7 @@ def test_the_list_is_the_view(fleet_warehouse: FleetWarehouse, capsys: pytest.Ca
     found = asked(fleet_warehouse.place, capsys)
     view = fleet_warehouse.place.rows("select * exclude (notified_at) from valley_episodes order by deployment")
     for row in view:
-        row["entered_at"] = row["entered_at"].isoformat() + "+00:00"
+        row |= {name: row[name].isoformat() + "+00:00" for name in ("entered_at", "deepest_at")}
     assert found == view
     assert [row["deployment"] for row in found] == ["agent-offload", "glm-5-h200"]
 

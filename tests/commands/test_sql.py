@@ -214,14 +214,6 @@ def test_a_reader_keeps_what_it_opened_while_the_job_publishes(place: Place) -> 
     assert place.rows("select count(*) as n from requests") == [{"n": 4}]
 
 
-def test_only_the_newest_snapshots_are_kept(place: Place) -> None:
-    fill(place)
-    for _ in range(5):
-        place.ingest()
-    kept = sorted(path.name for path in (place.warehouse.folder / "snapshots").iterdir())
-    assert kept == [f"valleywatch-00000{number}.duckdb" for number in (4, 5, 6)]
-
-
 def test_the_published_answers_are_those_of_the_job(fleet_warehouse: FleetWarehouse) -> None:
     hit = fleet_warehouse.place.rows(
         "select deployment, sum(cached_tokens) / sum(input_tokens) as direct from requests "

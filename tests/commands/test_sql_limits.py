@@ -1,4 +1,4 @@
-"""`valleywatch sql`: refusals say why and what else to do, limits end with advice, mistakes are told with the remedy."""
+"""`valleywatch sql`: refusals say why and what else to do, limits end with advice, mistakes name the remedy."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_query_over_the_time_limit_ends_with_advice(
     filled: Place, capsys: pytest.CaptureFixture[str], query: str
 ) -> None:
     said = refused(filled, capsys, "--timeout", "0.2", query)
-    for word in ("ran for 0.2 s, the limit", "hour_utc", "hourly_hit_rate", "--timeout"):
+    for word in ("ran for 0.2 s, the limit", "arrived_us", "hourly_hit_rate", "--timeout"):
         assert word in said
 
 

@@ -89,20 +89,22 @@ def test_dagster_loads_the_code_location(tmp_path: Path) -> None:
 
 
 def test_the_definitions_are_the_job_of_the_design(place: Place) -> None:
+    from pipelines.cadence import ScheduleSettings
     from pipelines.definitions import build_defs
+    from pipelines.resources import Workplace
 
-    definitions = build_defs(config_path=str(place.config))
+    definitions = build_defs(Workplace(config_path=str(place.config)), ScheduleSettings())
     graph = definitions.resolve_asset_graph()
     assert {key.to_user_string() for key in graph.get_all_asset_keys()} == {
         "requests", "hourly_hit_rate", "hit_rate_histogram", "busy_periods", "throughput_curve", "valley_status",
-        "profit_and_loss", "valley_episodes", "snapshot", "report",
+        "profit_and_loss", "valley_episodes", "snapshot", "report", "alerts",
     }  # fmt: skip
     assert {(key.name, key.asset_key.to_user_string()) for key in graph.asset_check_keys} == {
         ("requests_contract", "requests"),
         ("marts_contract", "hourly_hit_rate"),
         ("curves_contract", "throughput_curve"),
     }
-    schedule = definitions.resolve_schedule_def("daily_0130_utc")
+    schedule = definitions.resolve_schedule_def("due_days")
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 1 * * *", "UTC")
     assert all(graph.get(key).description for key in graph.get_all_asset_keys())
 
@@ -113,7 +115,7 @@ def test_importing_the_code_location_touches_no_file(tmp_path: Path) -> None:
         [sys.executable, "-c", program], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(REPO)},
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
-    assert done.stdout == "10\n", done.stderr
+    assert done.stdout == "11\n", done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

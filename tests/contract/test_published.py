@@ -1,4 +1,8 @@
-"""What people build on: views, columns, types and macros of the published snapshot, typed in here by hand."""
+"""What people build on: views, columns, types, comments and macros of the published snapshot.
+
+`views.txt` is the contract: a line a column or macro. What it lists may not go or change; what is new is added to it by
+`pytest --update-golden tests/contract/test_published.py`. When a line may go: docs/architecture.md.
+"""
 
 from __future__ import annotations
 
@@ -8,94 +12,11 @@ import numpy as np
 import pytest
 
 from models import valley
+from pipelines import queries
 from tests.conftest import FleetWarehouse
-from tests.place import Place, request
+from tests.place import VIEWS, Place, request
 from tests.report.test_browser import CHROMIUM, _browse
 
-COLUMNS = {
-    "requests": (
-        "request_id arrived_us arrived_at hour_utc deployment instance model session_id input_tokens cached_tokens "
-        "cached_device_tokens cached_host_tokens cached_storage_tokens cache_write_tokens output_tokens queue_us "
-        "prefill_us ttft_us e2e_us queue_s prefill_s ttft_s e2e_s ttft_basis cached_basis status source_name "
-        "source_file source_line"
-    ),
-    "quarantine": "source_file source_line byte_offset reason excerpt",
-    "ingest_files": "content_sha256 path format lines loaded duplicates quarantined blank loaded_at status",
-    "hourly_hit_rate": (
-        "deployment hour_utc n_requests n_reported input_tokens cached_tokens miss_tokens output_tokens hit_rate "
-        "mean_request_hit_rate p10 p50 p90 share_zero share_over_99 coverage sum_miss_cached sum_miss_sq sum_cached_sq "
-        "sum_input_sq"
-    ),
-    "hit_rate_histogram": "deployment hour_utc bin_low bin_high n_requests input_tokens cached_tokens",
-    "busy_periods": (
-        "deployment instance period_id minute_utc begins_period busy_us n_requests input_tokens cached_tokens "
-        "miss_tokens output_tokens attention2 steps_1024 steps_2048 steps_4096 steps_8192 steps_16384 steps_32768"
-    ),
-    "throughput_curve": (
-        "deployment day_utc estimator target family reference_input_tokens tps0 tps0_low tps0_high a a_low a_high f c "
-        "q k overhead_s line_good_until_hit_rate chunk_tokens step_s tail_chunk_s_per_day tail_hit_rates n_minutes "
-        "n_requests x_low x_high residual_scale window_from_hour changed_at_hour "
-        "change_size change_p_value changed model model_since_hour mixed_models trustworthy reasons"
-    ),
-    "curve_candidates": (
-        "deployment day_utc estimator target family reference_input_tokens tps0 tps0_low tps0_high a a_low a_high f c "
-        "q k overhead_s line_good_until_hit_rate chunk_tokens step_s tail_chunk_s_per_day tail_hit_rates n_minutes "
-        "n_requests x_low x_high residual_scale window_from_hour changed_at_hour "
-        "change_size change_p_value changed model model_since_hour mixed_models is_chosen trustworthy reasons"
-    ),
-    "curve_families": "deployment day_utc family error tps0 a is_kept",
-    "curve_by_length": (
-        "deployment day_utc band low_input_tokens high_input_tokens median_input_tokens tps0 tps0_low tps0_high a "
-        "a_low a_high own_tps0 own_a own_deviation n_minutes agrees"
-    ),
-    "valley_status": (
-        "deployment hour_utc hit_rate mean_request_hit_rate busy_hit_rate price_ratio revenue_index index_low "
-        "index_high p_in_valley floor_hit_rate exit_hit_rate floor_depth side regime busy_share state "
-        "lost_per_hour currency reasons n_prices price_hash miss_revenue cached_revenue cached_at_miss_price "
-        "miss_at_cached_price revenue_scope output_revenue cache_write_revenue decode_s"
-    ),
-    "profit_and_loss": (
-        "deployment hour_utc n_requests n_unknown miss_revenue cached_revenue output_revenue cache_write_revenue "
-        "gross_revenue unknown_revenue_at_most n_in_time n_late n_unknown_time in_time_revenue late_revenue "
-        "unknown_time_revenue discount_given instance_hours cost margin is_loss busy_s revenue_per_busy_hour "
-        "in_time_revenue_per_busy_hour saved_busy_s cache_value cache_value_low cache_value_high currency reasons"
-    ),
-    "profit_breakdown": (
-        "deployment hour_utc model input_tokens_from input_tokens_to n_requests n_unknown reported_input_tokens "
-        "miss_tokens cached_tokens output_tokens hit_rate miss_revenue cached_revenue output_revenue "
-        "cache_write_revenue gross_revenue currency"
-    ),
-    "valley_episodes": "deployment entered_at left_at peak_depth lost_total dedup_key notified_at",
-    "price_book": (
-        "deployment effective_from effective_to hours_utc weekdays input_per_mtok cached_per_mtok cache_write_per_mtok "
-        "output_per_mtok currency input_tokens_from input_tokens_to source"
-    ),
-    "price_history": (
-        "price_hash from_minute to_minute input_tokens_from input_tokens_to input_per_mtok cached_per_mtok "
-        "cache_write_per_mtok output_per_mtok currency source first_seen_at"
-    ),
-}
-TYPES = {
-    "requests": {"arrived_us": "BIGINT", "input_tokens": "BIGINT", "ttft_us": "BIGINT", "hour_utc": "TIMESTAMP"},
-    "hourly_hit_rate": {
-        "hour_utc": "TIMESTAMP", "n_requests": "BIGINT", "cached_tokens": "BIGINT", "hit_rate": "DOUBLE",
-        "sum_miss_cached": "DECIMAL(38,0)", "sum_miss_sq": "DECIMAL(38,0)", "sum_cached_sq": "DECIMAL(38,0)",
-        "sum_input_sq": "DECIMAL(38,0)",
-    },
-    "price_book": {"effective_from": "TIMESTAMP", "effective_to": "TIMESTAMP", "input_tokens_to": "BIGINT"},
-    "busy_periods": {
-        "busy_us": "BIGINT", "attention2": "DECIMAL(38,0)", "minute_utc": "TIMESTAMP", "steps_1024": "BIGINT",
-    },
-    "throughput_curve": {
-        "window_from_hour": "TIMESTAMP", "changed_at_hour": "TIMESTAMP",
-        "day_utc": "DATE", "trustworthy": "BOOLEAN", "chunk_tokens": "BIGINT", "tail_hit_rates": "DOUBLE[]",
-    },
-    "curve_families": {"error": "DOUBLE", "is_kept": "BOOLEAN"},
-    "curve_by_length": {"high_input_tokens": "BIGINT", "a": "DOUBLE", "agrees": "BOOLEAN"},
-    "profit_and_loss": {"hour_utc": "TIMESTAMP", "margin": "DOUBLE", "is_loss": "BOOLEAN", "n_late": "BIGINT"},
-    "profit_breakdown": {"hour_utc": "TIMESTAMP", "input_tokens_to": "BIGINT", "hit_rate": "DOUBLE"},
-    "valley_status": {"hour_utc": "TIMESTAMP", "revenue_index": "DOUBLE", "state": "VARCHAR"},
-}  # fmt: skip
 KEYS = {
     "hourly_hit_rate": "deployment, hour_utc",
     "hit_rate_histogram": "deployment, hour_utc, bin_low, bin_high",
@@ -113,6 +34,7 @@ KEYS = {
     "price_history": "price_hash, from_minute, input_tokens_from",
     "requests": "deployment, request_id",
 }
+CONTRACT = Path(__file__).with_name("views.txt")
 GRID = np.round(np.linspace(0.01, 0.99, 29), 4)
 
 
@@ -125,11 +47,85 @@ def published(request: pytest.FixtureRequest, place: Place) -> Place:
     return place
 
 
-@pytest.mark.parametrize("view", COLUMNS)
-def test_a_view_has_at_least_the_columns_of_the_contract(published: Place, view: str) -> None:
-    described = {row["column_name"]: row["column_type"] for row in published.rows(f"describe {view}")}
-    assert set(COLUMNS[view].split()) <= set(described)
-    assert {name: described[name] for name in TYPES.get(view, {})} == TYPES.get(view, {})
+def in_snapshot(place: Place) -> dict[str, str]:
+    """What is published: types by view and column, parameters by macro."""
+    columns = place.rows(
+        "select table_name || '.' || column_name as name, data_type from duckdb_columns() "
+        "where database_name = 'valleywatch' and schema_name = 'main' and table_name != 'lake'"
+    )
+    macros = place.rows(
+        "select function_name as name, '(' || array_to_string(parameters, ', ') || ')' as parameters "
+        "from duckdb_functions() where database_name = 'valleywatch' and not internal"
+    )
+    return {row["name"]: row["data_type"] for row in columns} | {row["name"]: row["parameters"] for row in macros}
+
+
+def contract() -> dict[str, str]:
+    lines = CONTRACT.read_text().splitlines()
+    return dict(line.split(" ", 1) for line in lines)
+
+
+def breaches(of: dict[str, str], found: dict[str, str]) -> list[str]:
+    """What the contract has and `found` has not, or has otherwise."""
+    return [
+        f"{name} was {kind} and is {found.get(name, 'gone')}: see What may change in docs/architecture.md"
+        for name, kind in of.items()
+        if found.get(name) != kind
+    ]
+
+
+def test_nothing_that_people_build_on_is_gone_or_another(published: Place, request: pytest.FixtureRequest) -> None:
+    found = in_snapshot(published)
+    if request.config.getoption("--update-golden"):
+        CONTRACT.write_text("".join(f"{name} {kind}\n" for name, kind in sorted(found.items())))
+    assert breaches(contract(), found) == []
+
+
+def test_a_removed_or_retyped_column_is_a_breach_and_an_added_one_is_not() -> None:
+    found = contract()
+    assert breaches(found, found | {"requests.colour": "VARCHAR", "requests.input_tokens": "BIGINT"}) == []
+    del found["requests.input_tokens"]
+    found["hourly_hit_rate.hit_rate"] = "FLOAT"
+    found["bathtub"] = "(x, r, a)"
+    assert [breach.split(":")[0] for breach in breaches(contract(), found)] == [
+        "bathtub was (x, a, r) and is (x, r, a)",
+        "hourly_hit_rate.hit_rate was DOUBLE and is FLOAT",
+        "requests.input_tokens was BIGINT and is gone",
+    ]
+
+
+def test_every_view_is_in_the_contract() -> None:
+    views = {name.partition(".")[0] for name in contract() if "." in name}
+    assert {f"views/{view}" for view in views} == set(queries.names("views"))
+    assert set(VIEWS) == views
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_comments_on_its_columns_and_on_no_other(published: Place, view: str) -> None:
+    columns = [row["column_name"] for row in published.rows(f"describe {view}")]
+    assert set(queries.load(f"views/{view}").comments) == set(columns)
+
+
+@pytest.mark.parametrize("kind", ["views", "columns", "tables", "functions"])
+def test_everything_published_has_its_comment_in_the_catalog(published: Place, kind: str) -> None:
+    """Columns of internal tables have none: their views say what they are."""
+    of_views = "and schema_name = 'main'" if kind == "columns" else ""
+    ours = f"from duckdb_{kind}() where database_name = 'valleywatch' {of_views}"
+    assert published.rows(f"select * {ours} and coalesce(comment, '') = ''") == []
+    assert published.rows(f"select count(*) > 4 as several {ours}") == [{"several": True}]
+
+
+def test_a_comment_says_grain_and_units(published: Place) -> None:
+    views = {
+        row["view_name"]: row["comment"] for row in published.rows("select view_name, comment from duckdb_views()")
+    }
+    assert views["hourly_hit_rate"].startswith("One row per deployment × hour. Units: tokens; ratios in [0, 1].")
+    columns = published.rows(
+        "select comment from duckdb_columns() where (table_name, column_name) = ('requests', 'ttft_us')"
+    )
+    assert columns == [{"comment": "arrival to first token [microseconds]; NULL = not reported"}]
+    same = "from duckdb_columns() where table_name = 'curve_candidates' and column_name = 'tps0'"
+    assert published.rows(f"select comment {same}")[0]["comment"].startswith("computed prompt tokens per busy second")
 
 
 @pytest.mark.parametrize("view", KEYS)

@@ -26,7 +26,7 @@ def header(name: str) -> dict[str, str]:
     for line in (REPO / "sql" / f"{name}.sql").read_text().splitlines():
         if not line.startswith("--"):
             break
-        match = re.match(r"-- (\w+): (.*)", line)
+        match = re.match(r"-- (\w+): ?(.*)", line)
         key = match[1] if match else key
         found[key] = match[2] if match else f"{found[key]} {line.removeprefix('--').strip()}"
     return found
@@ -112,6 +112,6 @@ def test_a_statement_cannot_be_run_with_other_parameters() -> None:
 
 def test_no_folder_of_sql_is_empty_of_meaning() -> None:
     assert {Path(name).parts[0] for name in FILES} == {
-        "adhoc", "alerts", "catalogue", "checks", "curve", "formats", "ingest", "macros", "mart", "metrics", "ops",
-        "report", "schema", "valley", "views",
+        "adhoc", "alerts", "catalogue", "checks", "curve", "doctor", "formats", "ingest", "macros", "mart", "metrics",
+        "ops", "report", "schema", "shown", "valley", "views",
     }  # fmt: skip

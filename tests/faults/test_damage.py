@@ -26,10 +26,10 @@ ROUNDS = [pytest.param(4, id="a few"), pytest.param(100, id="many", marks=[pytes
 def logs(folder: Path) -> Place:
     """Files that share requests, of which the last brings a better record and a line that is refused."""
     place = Place(folder)
-    rows = [request(number, timestamp=f"2026-11-2{7 + number % 2}T{number % 24:02}:15:00Z") for number in range(60)]
+    rows = [request(number, timestamp=f"2026-11-28T{number % 24:02}:15:00Z") for number in range(60)]
     place.write("0.jsonl", rows[:40])
     place.write("1.jsonl", rows[20:])
-    place.write("2.jsonl", as_bytes([request(5, timestamp="2026-11-26T00:15:00Z")]) + b"not a line\n")
+    place.write("2.jsonl", as_bytes([request(5, timestamp="2026-11-27T00:15:00Z")]) + b"not a line\n")
     return place
 
 

@@ -26,6 +26,7 @@ from pipelines.contracts import judge_requests, refresh_marts
 from pipelines.curves import fit_day
 from pipelines.expectations import Finding
 from pipelines.ingest import ingest_sources
+from pipelines.report import page_template
 from pipelines.report_data import publish_if_behind
 from pipelines.settings import load_settings
 from tests.place import NOW, Place
@@ -48,6 +49,7 @@ def job(place):
     return outcomes
 
 # Children are forked before any engine has run in this process, so that its imports are paid for once.
+page_template()
 for argument in sys.argv[1:]:
     folder, _, point = argument.partition(":")
     for fault in (point, "") if point else ("",):
@@ -65,29 +67,33 @@ FOLDERS = ("path", "source_file")
 ROWS = [request(n, timestamp=f"2026-11-28T{n:02}:15:00Z", input_tokens=1000 + n) for n in range(12)]
 
 
-def overlapping_logs(place: Place) -> Place:
-    """Three files that share requests, of which the last brings better records, and one that is refused."""
+def overlapping_logs(place: Place, earliest: str) -> Place:
+    """Three files that share requests, of which the last brings better (earlier) records, and one that is refused."""
     place.write("a.jsonl", as_bytes(ROWS[:8]))
     place.write("b.jsonl.gz", gzip.compress(as_bytes(ROWS[4:])))
-    earlier = [row | {"timestamp": "2026-11-27T23:59:00Z", "input_tokens": 500} for row in ROWS[:3]]
+    earlier = [row | {"timestamp": earliest, "input_tokens": 500} for row in ROWS[:3]]
     place.write("c.jsonl", as_bytes(earlier) + b"not a line\n")
     place.write("d.jsonl.gz", gzip.compress(as_bytes(ROWS))[:-4])
     return place
 
 
 @pytest.mark.parametrize(
-    "points",
+    ("points", "earliest"),
     [
         # One in each step: ingest, marts, curves, verdicts, what is published.
         pytest.param(
-            ("file_committed", "marts_judged", "curves_cleared", "verdicts_written", "snapshot_named"), id="five"
+            ("file_committed", "marts_judged", "curves_cleared", "verdicts_written", "snapshot_named"),
+            "2026-11-28T00:00:00Z",
+            id="five",
         ),
-        pytest.param(faults.POINTS, id="all", marks=pytest.mark.slow),
+        pytest.param(faults.POINTS, "2026-11-27T23:59:00Z", id="all, two days", marks=pytest.mark.slow),
     ],
 )
-def test_a_job_killed_at_any_named_point_is_finished_by_the_next(tmp_path: Path, points: tuple[str, ...]) -> None:
-    calm = overlapping_logs(Place(tmp_path / "undisturbed"))
-    places = {point: overlapping_logs(Place(tmp_path / point)) for point in points}
+def test_a_job_killed_at_any_named_point_is_finished_by_the_next(
+    tmp_path: Path, points: tuple[str, ...], earliest: str
+) -> None:
+    calm = overlapping_logs(Place(tmp_path / "undisturbed"), earliest)
+    places = {point: overlapping_logs(Place(tmp_path / point), earliest) for point in points}
     arguments = [str(calm.folder), *(f"{place.folder}:{point}" for point, place in places.items())]
     command = [sys.executable, "-c", JOBS, *arguments]
     done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, timeout=110)

@@ -134,13 +134,7 @@ growing = st.tuples(
 )
 
 
-@settings(max_examples=3, deadline=None)
-@given(
-    logs=st.lists(growing, min_size=4, max_size=8), age_s=st.sampled_from([5, 3600]), block_bytes=st.integers(1, 400)
-)
-def test_however_it_grows_the_end_is_the_same(
-    logs: list[tuple[bytes, list[float]]], age_s: int, block_bytes: int
-) -> None:
+def check_growing(logs: list[tuple[bytes, list[float]]], age_s: int, block_bytes: int) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "BLOCK_BYTES", block_bytes)
         place, once = Place(Path(folder) / "place"), Place(Path(folder) / "once")
@@ -154,6 +148,27 @@ def test_however_it_grows_the_end_is_the_same(
             written(once, f"{number}.log", data)
         once.ingest()
         assert by_file(place) == by_file(once)
+
+
+ages, blocks = st.sampled_from([5, 3600]), st.integers(1, 400)
+
+
+@settings(max_examples=2)
+@given(logs=st.lists(growing, min_size=4, max_size=5), age_s=ages, block_bytes=blocks)
+def test_however_it_grows_the_end_is_the_same(
+    logs: list[tuple[bytes, list[float]]], age_s: int, block_bytes: int
+) -> None:
+    check_growing(logs, age_s, block_bytes)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@settings(max_examples=20)
+@given(logs=st.lists(growing, min_size=4, max_size=8), age_s=ages, block_bytes=blocks)
+def test_however_many_grow_the_end_is_the_same(
+    logs: list[tuple[bytes, list[float]]], age_s: int, block_bytes: int
+) -> None:
+    check_growing(logs, age_s, block_bytes)
 
 
 def test_only_the_new_lines_are_judged(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,7 +101,7 @@ def expected_bins(rows: list[Row]) -> list[Row]:
 
 def check(place: Place, rows: list[Row]) -> None:
     place.write("a.jsonl", rows)
-    place.settle()
+    place.aggregate()
     assert place.rows("select * from hourly_hit_rate order by deployment, hour_utc") == expected_hours(rows)
     bins = "select * from hit_rate_histogram order by deployment, hour_utc, bin_low, bin_high"
     assert place.rows(bins) == expected_bins(rows)
@@ -163,9 +163,21 @@ requests = st.builds(
 )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.lists(requests, max_size=60))
 def test_any_hours_are_what_plain_integers_say(fields: list[Row]) -> None:
+    check_alone(fields)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@settings(max_examples=100)
+@given(st.lists(requests, max_size=60))
+def test_a_hundred_days_are_what_plain_integers_say(fields: list[Row]) -> None:
+    check_alone(fields)
+
+
+def check_alone(fields: list[Row]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         check(Place(Path(folder)), [request(number, **row) for number, row in enumerate(fields)])
 

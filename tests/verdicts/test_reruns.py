@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from tests.place import PRICE, SOURCE, Place, request
@@ -10,10 +13,22 @@ from tests.verdicts.traffic import busy_hours
 VALLEY = [request(**row) for row in busy_hours(n_hours=5, per_hour=150, law_of_a_valley=True)]
 
 
-@pytest.fixture
-def settled(place: Place) -> Place:
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """A day after one run; read only."""
+    place = Place(tmp_path_factory.mktemp("reruns") / "place")
     place.write("a.jsonl", VALLEY)
     assert place.valleywatch("run") == 0
+    return place
+
+
+@pytest.fixture
+def settled(once: Place, tmp_path: Path) -> Place:
+    """A copy of it to change."""
+    shutil.copytree(once.folder, tmp_path / "copy", symlinks=True)
+    place = Place(tmp_path / "copy")
+    with place.warehouse.writer() as writer:
+        writer.publish()  # a snapshot's requests are those of the lake it was published beside
     return place
 
 
