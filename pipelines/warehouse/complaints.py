@@ -26,7 +26,7 @@ _TYPE = re.compile(r"^[A-Za-z ]+ Error: ")
 _SHORT = 2
 """So short a name stands in too many others to mean them."""
 LESS = (
-    "read less: filter `requests` by day or hour with arrived_us >= epoch_us(timestamp '…'), which skips what it rules out; "
+    "read less: give `requests` a filter such as arrived_us >= epoch_us(timestamp '…'), which skips what it rules out; "
     "ask the marts instead where they say it (hourly_hit_rate, hit_rate_histogram, busy_periods, profit_and_loss)"
 )
 
