@@ -23,12 +23,20 @@ _FILE = re.compile(r'Cannot access (?:file|directory) "(.+?)"')
 _CANDIDATES = re.compile(r"Candidate bindings: (.+)")
 _LINE = re.compile(r"\nLINE (\d+):")
 _TYPE = re.compile(r"^[A-Za-z ]+ Error: ")
+_LIMITS = {"INTERRUPT Error: ": duckdb.InterruptException, "Out of Memory Error: ": duckdb.OutOfMemoryException}
 _SHORT = 2
 """So short a name stands in too many others to mean them."""
 LESS = (
     "read less: give `requests` a filter such as arrived_us >= epoch_us(timestamp '…'), which skips what it rules out; "
     "ask the marts instead where they say it (hourly_hit_rate, hit_rate_histogram, busy_periods, profit_and_loss)"
 )
+
+
+def engine_error(error: Exception) -> duckdb.Error:
+    """Return the engine's error that came through Arrow, where its words alone say of which kind it was."""
+    said = str(error)
+    kind = next((kind for begin, kind in _LIMITS.items() if said.startswith(begin)), duckdb.Error)
+    return kind(said)
 
 
 def complaint(connection: duckdb.DuckDBPyConnection, error: duckdb.Error, text: str) -> QueryError:

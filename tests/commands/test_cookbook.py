@@ -88,7 +88,8 @@ def test_margins_and_discounts_are_those_of_profit(fleet: Asked, said: Callable[
     assert {row["deployment"] for row in margins} == set(profits)
     for row in margins:
         profit = profits[row["deployment"]]
-        assert (row["margin"], row["n_loss_hours"]) == (pytest.approx(profit["margin"]), profit["loss_hours"])
+        loss_hours = profit["loss_hours"] if row["n_known_hours"] else None
+        assert (row["margin"], row["n_loss_hours"]) == (pytest.approx(profit["margin"]), loss_hours)
     for row in fleet("discount_against_savings"):
         profit = profits[row["deployment"]]
         assert row["discount_given"] == pytest.approx(profit["discount_given"])
@@ -250,6 +251,8 @@ def test_a_parameter_is_typed_and_checked(small: Place, capsys: pytest.CaptureFi
 def test_a_name_that_is_no_question_is_told_its_nearest(small: Place, capsys: pytest.CaptureFixture[str]) -> None:
     assert small.valleywatch("sql", "coverag") == 2
     assert "did you mean 'coverage'?" in capsys.readouterr().err
+    assert small.valleywatch("sql", "valley_status") == 2
+    assert "`from valley_status`" in capsys.readouterr().err
 
 
 def test_the_cookbook_is_listed_without_a_warehouse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
