@@ -156,6 +156,9 @@ def test_without_a_place_for_scratch_there_are_answers_still(
     ("arguments", "words"),
     [
         (("--timeout", "0"), "--timeout 0 is no limit"),
+        (("--timeout", "inf"), "--timeout inf is no limit"),
+        (("--timeout", "nan"), "--timeout nan is no limit"),
+        (("--max-rows", "-1"), "--max-rows -1 is no number of rows"),
         (("--memory-limit", "lots"), "--memory-limit 'lots' is no size"),
     ],
 )
