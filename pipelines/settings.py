@@ -32,6 +32,8 @@ from pipelines.section import NonEmpty, Section, fault_text, nearest
 AS_LOGGED = "as_logged"
 LISTS = ("sources", "prices", "costs", "objectives", "alerts", "silences")
 """Sections of which there are several, written in double brackets."""
+MEMORY = r"^[1-9][0-9]*(MB|GB|MiB|GiB)$"
+"""A size of memory, as the engine takes it."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -39,7 +41,7 @@ class WarehouseSettings(Section):
     """Where results live."""
 
     path: Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")] = "warehouse"
-    memory_limit: Annotated[str, Field(pattern=r"^[1-9][0-9]*(MB|GB|MiB|GiB)$")] = "640MiB"
+    memory_limit: Annotated[str, Field(pattern=MEMORY)] = "640MiB"
     """Memory DuckDB may use before it spills to the warehouse's own temporary folder."""
     keep_h: Annotated[float, Field(ge=0, le=8760)] = 24.0
     """Hours for which what a reader may have open stays: superseded snapshots, and lake files only they list."""

@@ -55,15 +55,22 @@ class _Listener:
         self._thread.join()
         self._ear.close()
 
+    def take(self) -> list[int]:
+        """Return what `hear` does, and forget it."""
+        heard = self.hear()
+        with self._lock:
+            taken, heard[:] = heard[:], []
+        return taken
+
     def _relay(self) -> None:
-        while not self.hear():
-            select.select([self._ear], [], [])
-            if self._is_over.is_set():
-                return
-        while not self._is_over.wait(REPEAT_S):
-            with _lock:
-                for end in _ends:
-                    end()
+        while not self._is_over.is_set():
+            if self.hear():
+                with _lock:
+                    for end in _ends:
+                        end()
+                self._is_over.wait(REPEAT_S)
+            else:
+                select.select([self._ear], [], [])
 
 
 _listener: _Listener | None = None
@@ -104,6 +111,35 @@ def ended_by(end: Callable[[], None]) -> Iterator[None]:
     finally:
         with _lock:
             _ends.remove(end)
+
+
+def forgiven() -> bool:
+    """Say whether ^C has come, and forget it: what it ended was a step. Raise Stopped where it was SIGTERM."""
+    heard = [] if _listener is None else _listener.take()
+    if signal.SIGTERM in heard:
+        raise Stopped(signal.SIGTERM)
+    return bool(heard)
+
+
+@contextmanager
+def lent() -> Iterator[None]:
+    """Leave the wake-up descriptor and ^C to the event loop inside; SIGTERM ends it as a KeyboardInterrupt."""
+    listener = _listener
+    if listener is None:
+        yield
+        return
+
+    def note(number: int, _frame: object) -> None:
+        listener.mouth.send(bytes([number]))
+        raise KeyboardInterrupt
+
+    before = signal.set_wakeup_fd(-1)
+    handler = signal.signal(signal.SIGTERM, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+        signal.set_wakeup_fd(before, warn_on_full_buffer=False)
 
 
 def heed() -> None:

@@ -9,7 +9,7 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -33,14 +33,14 @@ def tell_scope(revenue_scope: str) -> None:
 
 def write_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print an aligned table; numbers to the right; control characters of names shown, not obeyed."""
-    cells = [[_text(value) for value in row] for row in rows]
+    cells = [[cell_text(value) for value in row] for row in rows]
     widths = [max([len(name), *(len(row[index]) for row in cells)]) for index, name in enumerate(columns)]
-    is_number = [any(_is_number(row[index]) for row in rows) for index in range(len(columns))]
+    to_right = [any(is_number(row[index]) for row in rows) for index in range(len(columns))]
 
     def line(values: Sequence[str]) -> str:
         parts = [
             value.rjust(width) if right else value.ljust(width)
-            for value, width, right in zip(values, widths, is_number, strict=True)
+            for value, width, right in zip(values, widths, to_right, strict=True)
         ]
         return "  ".join(parts).rstrip()
 
@@ -55,7 +55,7 @@ def write_json(value: Any) -> None:
     print(json.dumps(plain(value), ensure_ascii=False, allow_nan=False))
 
 
-def write_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def write_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print CSV; text that a spreadsheet would run as a formula is prefixed with an apostrophe."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(columns)
@@ -88,11 +88,13 @@ def inert(value: Any) -> Any:
     return value
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Say whether it stands to the right in a table."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
-def _text(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """Return a value as a table shows it; nothing where there is none."""
     if value is None or value == "":
         return ""
     if isinstance(value, float):

@@ -10,9 +10,9 @@ Does not belong here: what a statement computes (`sql/`) or when it runs (`asset
 
 from pipelines.warehouse.engine import SCHEMA_VERSION
 from pipelines.warehouse.folder import Warehouse
-from pipelines.warehouse.reader import Reader
+from pipelines.warehouse.reader import Answer, Reader
 from pipelines.warehouse.retention import Retention
 from pipelines.warehouse.views import PublishedView
 from pipelines.warehouse.writer import Writer
 
-__all__ = ["SCHEMA_VERSION", "PublishedView", "Reader", "Retention", "Warehouse", "Writer"]
+__all__ = ["SCHEMA_VERSION", "Answer", "PublishedView", "Reader", "Retention", "Warehouse", "Writer"]

@@ -6,7 +6,7 @@ Belongs here: what readers and the writer have in common. Does not belong here: 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,10 +34,10 @@ _DAMAGE_WORDS = r"(?i)corrupt|checksum|not a valid DuckDB|failed to load metadat
 
 @contextmanager
 def connected(
-    path: Path | None, folder: Path, memory_limit: str, *, attach: Path | None = None
+    path: Path | None, folder: Path, config: Mapping[str, Any], *, attach: Path | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Connect with everything that could leave the warehouse folder switched off; a stop ends what it is doing."""
-    connection = _connect(path, folder, memory_limit, attach)
+    connection = _connect(path, folder, config, attach)
     try:
         with ended_by(connection.interrupt):
             yield connection
@@ -45,13 +45,12 @@ def connected(
         connection.close()
 
 
-def _connect(path: Path | None, folder: Path, memory_limit: str, attach: Path | None) -> duckdb.DuckDBPyConnection:
+def _connect(
+    path: Path | None, folder: Path, config: Mapping[str, Any], attach: Path | None
+) -> duckdb.DuckDBPyConnection:
     # The order of the settings matters.
-    config: dict[str, Any] = {**CONNECT, "memory_limit": memory_limit}
-    if path is not None:
-        config["temp_directory"] = str(folder / "tmp")
     try:
-        connection = duckdb.connect(str(path) if path else ":memory:", config=config)
+        connection = duckdb.connect(str(path) if path else ":memory:", config={**CONNECT, **config})
         if attach is not None:
             connection.execute(f"attach {literal(str(attach))} as valleywatch (read_only)")
             connection.execute("use valleywatch")

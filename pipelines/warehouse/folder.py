@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import duckdb
@@ -64,7 +65,8 @@ class Warehouse:
     @contextmanager
     def opened(self, name: str) -> Iterator[Writer]:
         """Open a database of the folder for writing, made where it is missing; its owner holds the lock."""
-        with connected(self.folder / name, self.folder, self.memory_limit) as connection:
+        config = {"memory_limit": self.memory_limit, "temp_directory": str(self.folder / "tmp")}
+        with connected(self.folder / name, self.folder, config) as connection:
             (self.folder / name).chmod(0o600)
             writer = Writer(connection, self)
             writer.prepare()
@@ -119,13 +121,34 @@ class Warehouse:
                     path.unlink()
 
     @contextmanager
-    def reader(self) -> Iterator[Reader]:
-        """Open the published snapshot, read-only and locked down."""
+    def reader(self, *, timeout_s: float | None = None) -> Iterator[Reader]:
+        """Open the published snapshot, read-only and locked down; a query longer than `timeout_s` is stopped.
+
+        What does not fit in memory goes to a folder of the reader's own, since the warehouse may be mounted read-only.
+        """
         if not self.snapshot.exists():
             raise UsageError(f"nothing is published in {self.folder} yet: run `valleywatch run` first")
-        with connected(None, self.folder, self.memory_limit, attach=self.snapshot.resolve()) as connection:
+        with (
+            _scratch() as scratch,
+            connected(None, self.folder, {
+                "memory_limit": self.memory_limit,
+                "temp_directory": scratch,
+                "max_execution_time": 0 if timeout_s is None else max(1, round(timeout_s * 1000)),
+            }, attach=self.snapshot.resolve()) as connection,
+        ):  # fmt: skip
             try:
                 require_layout(connection, self.folder)
                 yield Reader(connection)
             except duckdb.Error as error:
                 raise ValleywatchError(unreadable(self.snapshot.resolve(), error)) from error
+
+
+@contextmanager
+def _scratch() -> Iterator[str]:
+    """Give a private folder for what does not fit in memory; the empty name, which is none, where none can be made."""
+    with ExitStack() as made:
+        try:
+            folder = made.enter_context(tempfile.TemporaryDirectory(prefix="valleywatch-"))
+        except OSError:
+            folder = ""
+        yield folder

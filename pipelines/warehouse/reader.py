@@ -1,23 +1,40 @@
 """Reading what is published: rows of a statement of `sql/`, or a person's own SQL, if it does nothing but read.
 
-Belongs here: the reader and what it refuses. Does not belong here: opening a snapshot (`folder`).
+Belongs here: the reader and its answers. Does not belong here: what is refused (`refusals`), words for mistakes
+(`complaints`), opening a snapshot (`folder`).
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 import polars as pl
+import pyarrow as pa
 
-from pipelines.errors import QueryError
+from pipelines.warehouse.complaints import complaint, engine_error
 from pipelines.warehouse.engine import fetch_frame, fetch_rows, is_damage
+from pipelines.warehouse.refusals import require_reading
 from pipelines.warehouse.views import PublishedView, published_view
 
-_EXPLAIN = re.compile(r"^(\s|--[^\n]*\n|/\*.*?\*/)*explain(\s+analyze)?(\s*\([^)]*\))?", re.IGNORECASE | re.DOTALL)
-_REFUSED = {"MULTI": "PIVOT without a list of values after `in`"}
-"""What DuckDB's own name of a statement does not tell its writer."""
+BATCH_ROWS = 4096
+"""Rows of an answer that are held at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Column names, and the rows while they are computed, a batch at a time; to be read once, before the next query."""
+
+    columns: list[str]
+    batches: Iterator[list[tuple[Any, ...]]]
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Return the rows one by one."""
+        for batch in self.batches:
+            yield from batch
 
 
 class Reader:
@@ -26,19 +43,28 @@ class Reader:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
 
-    def ask(self, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Run ad-hoc SQL; return column names and rows of its last statement.
+    def answer(self, text: str, params: Mapping[str, Any] | None = None) -> Answer:
+        """Run ad-hoc SQL with its named parameters; return what its last statement answers.
 
-        Raises QueryError with the engine's own words, or where a statement does more than read.
+        Raises QueryError where a statement fails or does more than read; while the rows are read, too.
         """
-        try:
+        with self._explained(text):
             require_reading(self._connection, text)
-            result = self._connection.execute(text)
-            return [column[0] for column in result.description], result.fetchall()
-        except duckdb.Error as error:
-            if is_damage(error):
-                raise
-            raise QueryError(f"the query failed: {error}") from None
+            result = self._connection.execute(text, dict(params) if params else None)
+            return Answer([column[0] for column in result.description], self._batches(result, text))
+
+    def ask(self, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Run ad-hoc SQL; return column names and all rows of its last statement. Raises as `answer` does."""
+        answer = self.answer(text)
+        return answer.columns, list(answer.rows())
+
+    def arrow(self, text: str, params: Mapping[str, Any] | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        """Return what `answer` does with the engine's own types, as Arrow batches. Raises as `answer` does."""
+        with self._explained(text):
+            require_reading(self._connection, text)
+            relation = self._connection.sql(text, params=dict(params) if params else None)
+            batches = relation.to_arrow_reader(BATCH_ROWS)
+        return batches.schema, self._arrow_batches(batches, text)
 
     def rows(self, name: str, **params: Any) -> list[dict[str, Any]]:
         """Run `sql/<name>.sql` and return its rows."""
@@ -63,23 +89,35 @@ class Reader:
         ]
         return sum(int(found[0][0]) for found in counts)
 
+    def _batches(self, result: duckdb.DuckDBPyConnection, text: str) -> Iterator[list[tuple[Any, ...]]]:
+        while True:
+            with self._explained(text):
+                batch = result.fetchmany(BATCH_ROWS)
+            if not batch:
+                return
+            yield batch
 
-def require_reading(connection: duckdb.DuckDBPyConnection, text: str) -> None:
-    """Raise QueryError unless `text` holds statements and all of them only read.
+    def _arrow_batches(self, batches: pa.RecordBatchReader, text: str) -> Iterator[pa.RecordBatch]:
+        while True:
+            with self._explained(text):
+                try:
+                    batch = batches.read_next_batch()
+                except StopIteration:
+                    return
+                except (OSError, pa.ArrowException) as error:
+                    raise engine_error(error) from None
+            yield batch
 
-    The lake must be open to a reader's connection, and DuckDB 2.0.1 knows no folder that is open for reading alone:
-    COPY and EXPORT could overwrite the lake. EXPLAIN ANALYZE runs what it explains.
-    """
-    statements = connection.extract_statements(text)
-    if not statements:
-        raise QueryError("the query is empty: give one SQL statement, for example `from valley_status`")
-    for statement in statements:
-        explained = _EXPLAIN.sub("", statement.query)
-        if statement.type == duckdb.StatementType.EXPLAIN and explained != statement.query:
-            require_reading(connection, explained)
-        elif statement.type != duckdb.StatementType.SELECT:
-            name = statement.type.name
-            raise QueryError(
-                f"{_REFUSED.get(name, name)} is refused: only statements that read are answered (select, with, from, "
-                "describe, show, summarize, explain); to keep a result, redirect the output of --csv or --json"
-            )
+    @contextmanager
+    def _explained(self, text: str) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.Error as error:
+            if is_damage(error):
+                raise
+            raise complaint(self._connection, error, text) from None
+        except RuntimeError as error:
+            # DuckDB's Python package looks for signals itself while it waits, and says so in these words alone.
+            if str(error) != "Query interrupted":
+                raise
+            raise KeyboardInterrupt from None

@@ -3,6 +3,7 @@
 -- params: none
 -- reads: ops.alert_deliveries
 -- units: none
+-- about: what became of each alert at each channel: sent, waiting, dead, and why
 -- why: what became of each alert at each channel: waiting, sent, dead, too_old, silenced, unwanted, unopened
 -- comments:
 --   dedup_key: key of the alert

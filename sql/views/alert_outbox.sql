@@ -3,6 +3,7 @@
 -- params: none
 -- reads: ops.alert_outbox, ops.alert_deliveries, ops.alert_acks
 -- units: ratio
+-- about: alerts as they were recorded, with who has seen them
 -- why: alerts as recorded; delivered_at is when the first channel took it, NULL until one has; acknowledged_at and _by are
 --      of the whole alert, from its beginning to its end
 -- comments:

@@ -3,6 +3,7 @@
 -- params: none
 -- reads: mart.busy_periods
 -- units: microseconds; tokens; attention2 = Σ(2·M·P + M²) in tokens²; steps_C = Σ greatest(1, ceil(M/C)) in steps
+-- about: busy seconds of each instance and the tokens they served: what curves are fitted on
 -- why: the regression rows of the curve, and the steps by which the chunk size of an engine that does not pack is found
 -- comments:
 --   deployment: what served: a model, its configuration and its hardware pool

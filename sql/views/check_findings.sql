@@ -3,6 +3,7 @@
 -- params: none
 -- reads: ops.findings
 -- units: none
+-- about: whether each day's requests and marts are what they should be
 -- why: a breach of severity block stopped its day, one of severity warn is only told
 -- comments:
 --   day_utc: UTC date that was checked

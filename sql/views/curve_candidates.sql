@@ -3,6 +3,7 @@
 -- params: none
 -- reads: mart.curve_candidates
 -- units: tokens/s; f s/request, c s/token, q s/token², k s/token
+-- about: the curves of every estimator, the chosen one and the others
 -- why: throughput_curve has the chosen one of a day, this view the others beside it; the same columns
 -- comments: those of views/throughput_curve, and
 --   is_chosen: whether it is the curve of throughput_curve

@@ -3,6 +3,7 @@
 -- params: none
 -- reads: mart.curve_families
 -- units: tokens/s; error = root mean square of the relative error on hours left out
+-- about: how well each shape of the curve predicts hours it has not seen
 -- why: how well each shape of the curve predicts hours it has not seen; is_kept marks the family of throughput_curve
 -- comments:
 --   deployment: what served: a model, its configuration and its hardware pool

@@ -3,6 +3,7 @@
 -- params: none
 -- reads: mart.hit_rate_histogram
 -- units: tokens; bin bounds in [0, 1]
+-- about: how request hit rates are distributed within an hour
 -- why: bins are [bin_low, bin_high); a bin whose bounds are equal holds exactly that rate (0 or 1)
 -- comments:
 --   deployment: what served: a model, its configuration and its hardware pool

@@ -3,6 +3,7 @@
 -- params: none
 -- reads: mart.hourly_hit_rate
 -- units: tokens; ratios in [0, 1]
+-- about: traffic and hit rate of an hour, with the sums from which its index is exact
 -- why: hit_rate is token-weighted over the requests that report cached tokens; mean, p10, p50, p90 are of request_hit_rate; coverage is the share of requests that report; n_left_out counts warm-ups, health checks, response-cache answers and requests without a time
 -- comments:
 --   deployment: what served: a model, its configuration and its hardware pool

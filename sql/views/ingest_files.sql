@@ -3,6 +3,7 @@
 -- params: none
 -- reads: ops.ingest_files
 -- units: bytes; counts of lines
+-- about: what became of every log: lines loaded, duplicate, quarantined
 -- why: what became of every file: lines = loaded + duplicates + quarantined + blank; lines is NULL for a rejected file;
 --      content_bytes were judged (decompressed), waiting_bytes after them are a line that is still being written
 -- comments:

@@ -3,6 +3,7 @@
 -- params: none
 -- reads: mart.price_book
 -- units: money per million tokens; tokens
+-- about: the price rows of the last run
 -- why: the price rows of the last run: NULL in weekdays or hours_utc is always; from inclusive, to exclusive; source is the
 --      place in the configuration or CSV, or the package, its version and its name of the model
 -- comments:

@@ -3,6 +3,7 @@
 -- params: none
 -- reads: mart.price_history
 -- units: minutes of the hour; tokens; money per million tokens
+-- about: what a price_hash of valley_status stands for
 -- why: what a price_hash of valley_status stands for: for which minutes of the hour and lengths (from inclusive, to exclusive) which prices held; source is that of the row it was first seen in
 -- comments:
 --   price_hash: name of the list, as in valley_status

@@ -3,6 +3,7 @@
 -- params: none
 -- reads: mart.profit_and_loss
 -- units: money in currency, per hour where a name says so; seconds; instance hours
+-- about: what an hour sold, what its instances cost, what its cache hits earned
 -- why: NULL is not known. gross_revenue is what is known to be earned: where n_unknown requests lack a count, they earned
 --      up to unknown_revenue_at_most (NULL: no telling) beside it, margin is at least, and is_loss is NULL unless that
 --      decides nothing. in_time_revenue is of requests known to be within the objective. cache_value is what the hits

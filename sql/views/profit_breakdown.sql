@@ -3,6 +3,7 @@
 -- params: none
 -- reads: mart.profit_breakdown
 -- units: tokens; money in currency; ratios in [0, 1]
+-- about: whose tokens an hour sold: by model and length
 -- why: whose tokens an hour sold. Requests of input_tokens_from up to, not including, input_tokens_to input tokens; model
 --      is NULL where the log names none. Rows add up to the hour: hit_rate and revenue are of reported and priced tokens
 -- comments:

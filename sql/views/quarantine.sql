@@ -3,6 +3,7 @@
 -- params: none
 -- reads: ops.quarantine
 -- units: bytes
+-- about: refused lines, with the reason
 -- why: rejected lines, kept with a reason; excerpt is NULL of a line unless the configuration keeps excerpts, and after the
 --      days it keeps them for
 -- comments:

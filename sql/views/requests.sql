@@ -3,6 +3,7 @@
 -- params: none
 -- reads: lake
 -- units: tokens; _us microseconds, _s seconds
+-- about: every accepted request, once
 -- why: every accepted request once
 -- comments:
 --   request_id: the log's own id, or a hash of the record where it has none; unique within a deployment

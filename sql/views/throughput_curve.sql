@@ -3,6 +3,7 @@
 -- params: none
 -- reads: mart.throughput_curve
 -- units: tokens/s; f s/request, c s/token, q s/token², k s/token
+-- about: the curve of a deployment: throughput without a cache, slope, coefficients, trust
 -- why: tps0 and a are the line through the curve at reference_input_tokens for hit rates up to .9; the bounds are 90 % intervals.
 --      line_good_until_hit_rate is where that line departs from the law by 5 %. chunk_tokens is the step of an engine that
 --      does not pack requests, step_s the fixed seconds of one, tail_chunk_s_per_day the busy seconds that packing would

@@ -3,6 +3,7 @@
 -- params: none
 -- reads: mart.valley_episodes
 -- units: ratios; money; hours with traffic
+-- about: when deployments were in the valley, how deep, what it cost
 -- why: left_at is NULL while the deployment is still in the valley; held hours count in n_hours alone: their depth and loss
 --      are not known
 -- comments:

@@ -3,6 +3,7 @@
 -- params: none
 -- reads: mart.valley_status
 -- units: ratios; seconds; lost_per_hour in currency (negative: the cache earns)
+-- about: the verdict: index, floor, exit, state, side, and what an hour lost
 -- why: state follows policy over hours; revenue_index is of the hour's own traffic; the bounds are 90 % intervals;
 --      p_valley is the probability that the line has a valley at all, a lower bound is unknown where it may have none. Where
 --      n_prices > 1, input_per_mtok and cached_per_mtok are NULL, price_ratio is revenue-weighted (cached_revenue /

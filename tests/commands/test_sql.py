@@ -100,6 +100,7 @@ def test_the_shell_goes_on_after_a_mistake(
             return True
 
     lines = iter(["select nope;", "select", "  7 as seven;", ".quit"])
+    monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setattr("sys.stdin", Terminal())
     monkeypatch.setattr("builtins.input", lambda _prompt: next(lines))
     assert filled.valleywatch("sql", "--csv") == 0

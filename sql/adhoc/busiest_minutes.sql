@@ -1,0 +1,37 @@
+-- name: adhoc/busiest_minutes
+-- grain: deployment × minute
+-- params: deployment VARCHAR = % (like pattern)
+-- reads: busy_periods
+-- units: seconds; tokens/s; hit rate
+-- question: Which minutes were the busiest, and what did they serve?
+-- why: busy seconds of all instances; of the basis that curves use. A row of a busy period counts in the minute of
+--      its first tokens
+-- comments:
+--   deployment: what served
+--   minute_utc: of the first tokens
+--   n_instances: that served in it
+--   busy_s: waiting for or in prefill
+--   n_requests: whose first token came in it
+--   hit_rate: token-weighted, of the requests that report; NULL = none does
+--   tps_miss: computed tokens per busy second
+with preferred as (
+  select deployment, min(basis_rank) as basis_rank
+  from busy_periods
+  group by deployment
+)
+
+select
+  periods.deployment,
+  periods.minute_utc,
+  count(distinct periods.instance) as n_instances,
+  sum(periods.busy_us) / 1e6 as busy_s,
+  sum(periods.n_requests) as n_requests,
+  sum(periods.cached_tokens) / nullif(sum(periods.cached_tokens) + sum(periods.miss_tokens), 0) as hit_rate,
+  sum(periods.miss_tokens) * 1e6 / nullif(sum(periods.busy_us), 0) as tps_miss
+from busy_periods as periods
+inner join preferred
+  on periods.deployment = preferred.deployment and periods.basis_rank = preferred.basis_rank
+where periods.deployment like $deployment
+group by periods.deployment, periods.minute_utc
+order by busy_s desc, periods.deployment asc, periods.minute_utc asc
+limit 8
