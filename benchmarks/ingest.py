@@ -31,6 +31,11 @@ name = "bench"
 format = "openai_usage"
 path = "@FILE@"
 """
+HASHED = """
+[privacy]
+hash = ["request_id", "session_id", "instance"]
+salt_env = "BENCHMARK_SALT"
+"""
 COLUMNS = (
     "{timestamp: 'VARCHAR', request_id: 'VARCHAR', deployment: 'VARCHAR', instance: 'VARCHAR', model: 'VARCHAR', "
     "usage: 'STRUCT(prompt_tokens BIGINT, completion_tokens BIGINT, "
@@ -116,13 +121,37 @@ def measure(code: str, folder: Path) -> tuple[float, float, float]:
     return used.ru_utime + used.ru_stime, wall_s, used.ru_maxrss / 1000
 
 
+def compare_hashing(path: Path, n_rounds: int) -> None:
+    """Print what hashing ids costs: the same lines with and without, in turns, the least of each."""
+    os.environ["BENCHMARK_SALT"] = "a salt of the benchmark alone"
+    plain = CONFIG.replace("@FILE@", path.name)
+    found: dict[str, list[tuple[float, float, float]]] = {"plain": [], "hashed": []}
+    for _ in range(n_rounds):
+        for name, config in (("plain", plain), ("hashed", plain + HASHED)):
+            (path.parent / "valleywatch.toml").write_text(config)
+            found[name].append(measure(READERS["valleywatch"], path.parent))
+    least = {name: [min(column) for column in zip(*rounds, strict=True)] for name, rounds in found.items()}
+    print("| ids | CPU s | wall s | peak MB |")
+    print("|---|---|---|---|")
+    for name, (cpu_s, wall_s, peak_mb) in least.items():
+        print(f"| {name} | {cpu_s:.1f} | {wall_s:.1f} | {peak_mb:.0f} |")
+    ratios = [hashed / base for hashed, base in zip(least["hashed"], least["plain"], strict=True)]
+    print("| hashed / plain | " + " | ".join(f"{ratio:.2f}" for ratio in ratios) + " |")
+
+
 def main() -> None:
     """Print a Markdown table for plain, gzip and zstd lines."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--lines", type=int, default=5_000_000)
     parser.add_argument("--only", choices=READERS, help="one reader, for a look at its memory on more lines")
+    parser.add_argument("--hashing", type=int, metavar="ROUNDS", help="what hashing ids costs, and nothing else")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if options.hashing:
+        with tempfile.TemporaryDirectory(prefix="valleywatch-bench-") as scratch:
+            write_lines(Path(scratch) / "lines.jsonl", options.lines)
+            compare_hashing(Path(scratch) / "lines.jsonl", options.hashing)
+        return
     print("| input | reader | CPU s | wall s | wall / CPU | peak MB | CPU against DuckDB |")
     print("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="valleywatch-bench-") as scratch:

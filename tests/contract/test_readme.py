@@ -17,6 +17,7 @@ from pipelines.formats import formats
 from pipelines.metrics.settings import MetricsSettings
 from pipelines.objectives import ObjectiveSettings
 from pipelines.prices.rows import PriceSettings
+from pipelines.privacy.settings import PrivacySettings
 from pipelines.settings import PolicySettings, PriceBookSettings, SourceSettings, WarehouseSettings, load_settings
 from tests.conftest import REPO, FleetWarehouse
 from tests.contract.pages import Step, steps
@@ -70,6 +71,7 @@ def test_every_command_is_in_the_readme(command: object) -> None:
         ("objectives", ObjectiveSettings),
         ("policy", PolicySettings),
         ("metrics", MetricsSettings),
+        ("privacy", PrivacySettings),
     ],
 )
 def test_every_key_is_in_the_readme(section: str, model: type) -> None:
