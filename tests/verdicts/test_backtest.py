@@ -94,7 +94,7 @@ def test_the_busy_share_of_a_fixed_fleet_is_compared_with_the_tried_threshold() 
 def test_states_come_from_the_whole_history_and_only_the_span_counts() -> None:
     seen = history("1 1 1 1 0 0 0 0")
     found = outcome(seen, PRESENT, Span(3, 4))
-    assert found.episodes == (Episode(1, 6, 5, 0, 0.5, 5.0, "USD"),)
+    assert found.episodes == (Episode(1, 6, 5, 0, 0.5, 1, 5.0, "USD"),)
     assert (found.score.n_episodes, found.score.n_hours, found.score.delays) == (1, 2, ())
     assert likely(seen, Span(3, 4)).lost == {"USD": 1.0}
     assert outcome(seen, PRESENT, Span(6, 7)).score.n_episodes == 0
@@ -102,7 +102,7 @@ def test_states_come_from_the_whole_history_and_only_the_span_counts() -> None:
 
 def test_episodes_that_share_hours_stand_beside_each_other() -> None:
     a, b, c, d = (
-        Episode(entered, left, 1, 0, 0.1, 1.0, "USD") for entered, left in ((1, 5), (4, 9), (9, 12), (20, None))
+        Episode(entered, left, 1, 0, 0.1, entered, 1.0, "USD") for entered, left in ((1, 5), (4, 9), (9, 12), (20, None))
     )
     assert beside([a, c, d], [b, d]) == [(a, b), (c, None), (d, d)]
     assert beside([a], [c]) == [(a, None), (None, c)]
