@@ -1,10 +1,10 @@
 """The cookbook on a large warehouse, beside DuckDB and ClickHouse on one flat Parquet file. Figures: README.md beside this.
 
-    PYTHONPATH=.:benchmarks python benchmarks/sql.py make FOLDER [REQUESTS]
+    PYTHONPATH=.:benchmarks python benchmarks/sql.py make FOLDER [REQUESTS [BUSY_DAYS]]
     PYTHONPATH=.:benchmarks python benchmarks/sql.py ask FOLDER [PYTHON_WITH_CHDB]
 
 `make` writes the warehouse and the flat file, in the order of arrival; `ask` prints the tables. Every question is asked
-`N_TIMES` times in one process with files in the page cache; the median is told.
+three times in one process with files in the page cache, or as often as `PATIENCE_S` allow; the median is told.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from pipelines.adhoc import cookbook
 from pipelines.warehouse import Warehouse
 
 N_TIMES = 3
+PATIENCE_S = 6.0
 MEMORY = "4GiB"
 END_US = (sql_fleet.DAY_0 + sql_fleet.DAYS) * 86_400_000_000
 ONE_DAY = """
@@ -50,13 +51,13 @@ def cpu_s() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def make(folder: Path, n_requests: int) -> None:
+def make(folder: Path, n_requests: int, busy_days: int) -> None:
     """Write the warehouse, publish it, and write the flat file."""
     warehouse = Warehouse(folder / "warehouse", memory_limit=MEMORY)
     since = sql_fleet.lap("begin", (time.monotonic(), cpu_s()))
     sql_fleet.write_lake(warehouse, n_requests)
     since = sql_fleet.lap("lake", since)
-    sql_fleet.fill_marts(warehouse)
+    sql_fleet.fill_marts(warehouse, busy_days)
     since = sql_fleet.lap("marts and inserts", since)
     with warehouse.writer() as writer:
         writer.publish()
@@ -76,9 +77,9 @@ def flatten(warehouse: Warehouse, flat: Path) -> None:
 
 
 def timed(ask: Callable[[], list[tuple[Any, ...]]]) -> tuple[Costs, list[tuple[Any, ...]]]:
-    """Ask `N_TIMES` times; return wall and CPU seconds of each, and the answer."""
-    costs = []
-    for _ in range(N_TIMES):
+    """Ask up to `N_TIMES` times; return wall and CPU seconds of each, and the answer."""
+    costs: Costs = []
+    while len(costs) < N_TIMES and sum(wall_s for wall_s, _ in costs) < PATIENCE_S:
         before = time.monotonic(), cpu_s()
         rows = ask()
         costs.append((time.monotonic() - before[0], cpu_s() - before[1]))
@@ -152,7 +153,7 @@ def _ask_chdb(python: str, flat: Path, from_us: int) -> dict[str, Any]:
         name: sql_peers.rewritten(name, engine="clickhouse", rows=f"file('{flat}', Parquet)", from_us=from_us)
         for name in sql_peers.QUESTIONS
     }
-    asked = {"statements": statements, "n_times": N_TIMES, "settings": ["max_threads = 2", "max_memory_usage = 4294967296"]}
+    asked = {"statements": statements, "n_times": N_TIMES, "patience_s": PATIENCE_S, "settings": ["max_threads = 2", "max_memory_usage = 4294967296"]}
     command = [python, str(Path(__file__).with_name("sql_chdb.py"))]
     answer = subprocess.run(command, input=json.dumps(asked), text=True, check=True, stdout=subprocess.PIPE)
     found: dict[str, Any] = json.loads(answer.stdout)
@@ -161,6 +162,7 @@ def _ask_chdb(python: str, flat: Path, from_us: int) -> dict[str, Any]:
 
 if __name__ == "__main__":
     if sys.argv[1] == "make":
-        make(Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 100_000_080)
+        sizes = [int(argument) for argument in sys.argv[3:]]
+        make(Path(sys.argv[2]), *sizes, *(100_000_080, sql_fleet.DAYS)[len(sizes) :])
     else:
         ask(Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else None)

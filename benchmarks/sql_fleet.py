@@ -228,17 +228,17 @@ def write_lake(warehouse: Warehouse, n_requests: int) -> None:
                 writer.insert_rows("ops.dirty_hours", marks)
 
 
-def fill_marts(warehouse: Warehouse) -> None:
-    """Make the hourly marts and the busy periods by the product's statements, day by day; insert what follows a fit."""
-    since = lap("start", (time.monotonic(), 0.0))
+def fill_marts(warehouse: Warehouse, busy_days: int) -> None:
+    """Make the hourly marts, and busy periods of the newest days, by the product's statements; insert what follows."""
+    since = lap("marts begin", (time.monotonic(), 0.0))
     with warehouse.writer() as writer:
         for day in range(DAY_0, DAY_0 + DAYS):
             for mart in ("hourly_hit_rate", "hit_rate_histogram"):
                 marts.refresh_hours(writer, mart, day)
+        since = lap("hourly marts", since)
+        for day in range(DAY_0 + DAYS - busy_days, DAY_0 + DAYS):
             marts.refresh_busy_periods(writer, day)
-            if day in (DAY_0, DAY_0 + 1):
-                since = lap(f"marts of day {day - DAY_0 + 1}", since)
-        lap("marts of the other days", since)
+        lap(f"busy periods of {busy_days} days", since)
     with duckdb.connect(str(warehouse.folder / "warehouse.duckdb")) as connection:
         connection.execute(HOURS)
         names, sums = zip(*logs(), strict=True)
