@@ -78,7 +78,10 @@ def main(n_requests: int) -> None:
                 groups = re.findall(r"Row Groups Scanned: (\d+) / (\d+)", plan)
                 read = max(groups, key=lambda pair: int(pair[1]))
                 cells.append(f"{statistics.median(costs):.0f} ({read[0]}/{read[1]})")
-            print(f"| {order} | {n_rows:,} | {compression.removeprefix('compression ')} | {' | '.join(cells)} |", flush=True)
+            print(
+                f"| {order} | {n_rows:,} | {compression.removeprefix('compression ')} | {' | '.join(cells)} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def plain(rows: list[Any]) -> list[list[Any]]:
     """Return rows that can be compared between engines: numbers to five digits."""
 
     def value(cell: Any) -> Any:
-        if cell is None or isinstance(cell, str) and not re.fullmatch(r"[\d.e+-]+", cell):
+        if cell is None or (isinstance(cell, str) and not re.fullmatch(r"[\d.e+-]+", cell)):
             return cell
         return f"{float(cell):.5g}"
 
@@ -141,7 +141,9 @@ def ask(folder: Path, peer_python: str | None) -> None:
                         cells.append(told(clickhouse[name]["costs"]))
                     cells.append("same" if agree else "differ")
                 print(f"| {' | '.join(cells)} |", flush=True)
-        print("\n| one deployment's newest day, filtered on | ms: wall / CPU | files, row groups, bytes |\n|---|---|---|")
+        print(
+            "\n| one deployment's newest day, filtered on | ms: wall / CPU | files, row groups, bytes |\n|---|---|---|"
+        )
         for column, condition in FILTERS.items():
             text = ONE_DAY.format(condition)
             costs, _ = timed(lambda t=text: reader.ask(t)[1])
@@ -153,7 +155,12 @@ def _ask_chdb(python: str, flat: Path, from_us: int) -> dict[str, Any]:
         name: sql_peers.rewritten(name, engine="clickhouse", rows=f"file('{flat}', Parquet)", from_us=from_us)
         for name in sql_peers.QUESTIONS
     }
-    asked = {"statements": statements, "n_times": N_TIMES, "patience_s": PATIENCE_S, "settings": ["max_threads = 2", "max_memory_usage = 4294967296"]}
+    asked = {
+        "statements": statements,
+        "n_times": N_TIMES,
+        "patience_s": PATIENCE_S,
+        "settings": ["max_threads = 2", "max_memory_usage = 4294967296"],
+    }
     command = [python, str(Path(__file__).with_name("sql_chdb.py"))]
     answer = subprocess.run(command, input=json.dumps(asked), text=True, check=True, stdout=subprocess.PIPE)
     found: dict[str, Any] = json.loads(answer.stdout)

@@ -98,7 +98,8 @@ from mart.hourly_hit_rate
 CURVE = """
   deployment, day_index, 'busy_periods' as estimator, 'busy_s' as target, 'line' as family,
   4000 as reference_input_tokens, 9000 + 100 * d as tps0, 8900 + 100 * d as tps0_low, 9100 + 100 * d as tps0_high,
-  a, a - 0.02 as a_low, a + 0.02 as a_high, 0.02 as f, 4e-5 as c, 4e-9 as q, 4e-6 as k, 0.97 as line_good_until_hit_rate,
+  a, a - 0.02 as a_low, a + 0.02 as a_high, 0.02 as f, 4e-5 as c, 4e-9 as q, 4e-6 as k,
+  0.97 as line_good_until_hit_rate,
   100000 as n_minutes, sum(n_requests) as n_requests, 0.1 as x_low, 0.9 as x_high, 0.05 as residual_scale,
   min(hour_index) - 144 as window_from_hour, case when d % 9 = 1 then 24 * day_index end as changed_at_hour,
   case when d % 9 = 1 then 0.1 end as change_size, case when d % 9 = 1 then 'level' end as changed,

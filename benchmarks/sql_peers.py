@@ -1,4 +1,4 @@
-"""Questions of the cookbook, rewritten on one flat Parquet file, in words both DuckDB and ClickHouse know. For `sql.py`.
+"""Questions of the cookbook, rewritten on one flat Parquet file, for DuckDB and for ClickHouse. Used by `sql.py`.
 
 Each gives the columns of the cookbook's answer, so that answers can be compared. `quantile` and `whole` stand for what
 the engines call differently: a nearest-rank quantile and a division of integers.
@@ -20,7 +20,8 @@ QUESTIONS = {
         select band / 5 as from_hit_rate, case when band = 5 then 1 else (band + 1) / 5 end as to_hit_rate, n_first,
           n_first / sum(n_first) over (), n_second, n_second / sum(n_second) over ()
         from (
-          select case when cached_tokens = input_tokens then 5 else {whole[cached_tokens * 5, input_tokens]} end as band,
+          select case when cached_tokens = input_tokens then 5
+              else {whole[cached_tokens * 5, input_tokens]} end as band,
             sum(case when {whole[arrived_us, 3600000000]} % 24 = 2 then 1 else 0 end) as n_first,
             sum(case when {whole[arrived_us, 3600000000]} % 24 = 14 then 1 else 0 end) as n_second
           from {rows} where outcome = 'ok' and cached_tokens is not null group by 1) as banded

@@ -62,6 +62,7 @@ VIEWS = (
     "hit_rate_histogram",
     "hourly_hit_rate",
     "ingest_files",
+    "lake_files",
     "price_book",
     "price_history",
     "profit_and_loss",
@@ -79,6 +80,8 @@ CLOCK_COLUMNS = {
     "price_history": ("first_seen_at",),
 }
 """Columns that say when the job ran, not what it found."""
+LAYOUT = "lake_files"
+"""The view that says how requests lie in files, which follows the order of reading, not what they are."""
 
 
 def request(number: int | str = 1, **changes: Any) -> dict[str, Any]:
@@ -152,10 +155,10 @@ class Place:
             return answer(reader, query)
 
     def views(self, *, without: Iterable[str] = ()) -> dict[str, list[str]]:
-        """Return all rows of all views, in an order of their own; columns named in `without` and clocks left out."""
+        """Return all rows of all views but LAYOUT, in an order of their own; `without` and clocks left out."""
         found = {}
         with self.warehouse.reader() as reader:
-            for view in VIEWS:
+            for view in (view for view in VIEWS if view != LAYOUT):
                 columns, rows = reader.ask(f"select * from {view}")
                 drop = {*CLOCK_COLUMNS.get(view, ()), *without}
                 kept = sorted(set(columns) - drop)

@@ -23,6 +23,8 @@ from types import TracebackType
 from tests.conftest import REPO
 
 LIMIT_S = 30.0
+_TAKE = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+"""^C reaches the process that the terminal belongs to: it takes it before it becomes the command."""
 _SEQUENCE = re.compile(r"\x1b(\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[=>()][AB0]?)")
 
 
@@ -44,13 +46,12 @@ class Terminal:
         for name in ("COLUMNS", "LINES", "NO_COLOR"):
             variables.pop(name, None)
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "pipelines", *arguments],
+            [sys.executable, "-I", "-S", "-c", _TAKE, sys.executable, "-P", "-m", "pipelines", *arguments],
             stdin=inside,
             stdout=inside,
             stderr=inside,
             env=variables,
             start_new_session=True,
-            preexec_fn=_take_terminal,  # ^C reaches the process that the terminal belongs to
         )
         self._inside = inside
         self._raw = b""
@@ -117,7 +118,3 @@ class Terminal:
         self._raw += os.read(self._end, 65536)
         self.seen = _SEQUENCE.sub("", self._raw.decode(errors="ignore")).replace("\r", "")
         return True
-
-
-def _take_terminal() -> None:
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

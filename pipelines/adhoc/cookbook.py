@@ -74,9 +74,10 @@ def question(name: str) -> Question:
     """Return one; raise UsageError with the nearest name where there is none."""
     known = questions()
     if name not in known:
+        is_view = f"views/{name}" in queries.names("views")
         raise UsageError(
             f"{name!r} is neither SQL nor a question of the cookbook{nearest(name, known)}; "
-            "`valleywatch sql --cookbook` lists them"
+            f"`valleywatch sql --cookbook` lists them{f'; the view is asked as `from {name}`' if is_view else ''}"
         )
     return known[name]
 

@@ -73,16 +73,13 @@ def _write_parquet(reader: Reader, text: str, params: Mapping[str, Any] | None, 
     import pyarrow.parquet as pq
 
     n_rows = 0
+    schema, batches = reader.arrow(text, params)
     try:
         handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from None
     try:
-        with (
-            os.fdopen(handle, "wb") as file,
-            reader.arrow(text, params) as batches,
-            pq.ParquetWriter(file, batches.schema, compression="zstd") as writer,
-        ):
+        with os.fdopen(handle, "wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
             for batch in batches:
                 writer.write_batch(batch)
                 n_rows += batch.num_rows

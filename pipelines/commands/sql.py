@@ -21,6 +21,8 @@ from pipelines.settings import MEMORY, load_settings
 from pipelines.warehouse import Warehouse
 
 TIMEOUT_S = 300.0
+LONGEST_S = 86_400.0
+"""A day: whatever takes longer is a job, not a question."""
 
 
 def add_to(commands: Any) -> None:
@@ -55,8 +57,10 @@ def execute(options: argparse.Namespace) -> int:
     """Answer one query, or everything typed until the end of the input."""
     if options.cookbook:
         return _list_cookbook(options)
-    if not options.timeout > 0:
-        raise UsageError(f"--timeout {options.timeout:g} is no limit: give seconds above 0")
+    if not 0 < options.timeout <= LONGEST_S:
+        raise UsageError(f"--timeout {options.timeout:g} is no limit: give seconds above 0, at most {LONGEST_S:g}")
+    if options.max_rows < 0:
+        raise UsageError(f"--max-rows {options.max_rows} is no number of rows: give 0 for all, or more")
     if options.memory_limit is not None and not re.match(MEMORY, options.memory_limit):
         raise UsageError(f"--memory-limit {options.memory_limit!r} is no size: give one such as 512MiB or 4GiB")
     settings = load_settings(options.config)

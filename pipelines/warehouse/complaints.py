@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import duckdb
 
+from pipelines.display import shown
 from pipelines.errors import QueryError
 from pipelines.warehouse.engine import fetch_rows
 from pipelines.warehouse.refusals import file_refusal, names_a_file
@@ -20,15 +21,24 @@ _COLUMN = re.compile(r'Referenced column "(.+?)" not found|does not have a colum
 _TABLE = re.compile(r"Table with name (.+?) does not exist")
 _FUNCTION = re.compile(r"Function with name (.+?) does not exist")
 _FILE = re.compile(r'Cannot access (?:file|directory) "(.+?)"')
+_LAKE_FILE = re.compile(r"/lake/day=[^/]+/[^/]+\.parquet$")
 _CANDIDATES = re.compile(r"Candidate bindings: (.+)")
 _LINE = re.compile(r"\nLINE (\d+):")
 _TYPE = re.compile(r"^[A-Za-z ]+ Error: ")
+_LIMITS = {"INTERRUPT Error: ": duckdb.InterruptException, "Out of Memory Error: ": duckdb.OutOfMemoryException}
 _SHORT = 2
 """So short a name stands in too many others to mean them."""
 LESS = (
-    "read less: filter `requests` by day or hour with arrived_us >= epoch_us(timestamp '…'), which skips what it rules out; "
+    "read less: give `requests` a filter such as arrived_us >= epoch_us(timestamp '…'), which skips what it rules out; "
     "ask the marts instead where they say it (hourly_hit_rate, hit_rate_histogram, busy_periods, profit_and_loss)"
 )
+
+
+def engine_error(error: Exception) -> duckdb.Error:
+    """Return the engine's error that came through Arrow, where its words alone say of which kind it was."""
+    said = str(error)
+    kind = next((kind for begin, kind in _LIMITS.items() if said.startswith(begin)), duckdb.Error)
+    return kind(said)
 
 
 def complaint(connection: duckdb.DuckDBPyConnection, error: duckdb.Error, text: str) -> QueryError:
@@ -44,7 +54,8 @@ def complaint(connection: duckdb.DuckDBPyConnection, error: duckdb.Error, text: 
         )
     if isinstance(error, duckdb.PermissionException):
         found = _FILE.search(said)
-        return file_refusal(found[1] if found else "a file")
+        path = found[1] if found else "a file"
+        return _linked(path) if _LAKE_FILE.search(path) and path not in text else file_refusal(path)
     if found := _COLUMN.search(said):
         return _unknown_column(connection, found[1] or found[2], said, text)
     if found := _TABLE.search(said):
@@ -52,6 +63,13 @@ def complaint(connection: duckdb.DuckDBPyConnection, error: duckdb.Error, text: 
     if found := _FUNCTION.search(said):
         return _unknown_function(connection, found[1], said)
     return QueryError(f"the query failed: {_own_words(said)}")
+
+
+def _linked(path: str) -> QueryError:
+    return QueryError(
+        f"{shown(path, 200)}: this file of the lake is a link to a place outside of it, which is not followed: put the "
+        "file itself back"
+    )
 
 
 def _interrupted(connection: duckdb.DuckDBPyConnection, said: str) -> QueryError:

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import duckdb
@@ -129,7 +129,7 @@ class Warehouse:
         if not self.snapshot.exists():
             raise UsageError(f"nothing is published in {self.folder} yet: run `valleywatch run` first")
         with (
-            tempfile.TemporaryDirectory(prefix="valleywatch-") as scratch,
+            _scratch() as scratch,
             connected(None, self.folder, {
                 "memory_limit": self.memory_limit,
                 "temp_directory": scratch,
@@ -141,3 +141,14 @@ class Warehouse:
                 yield Reader(connection)
             except duckdb.Error as error:
                 raise ValleywatchError(unreadable(self.snapshot.resolve(), error)) from error
+
+
+@contextmanager
+def _scratch() -> Iterator[str]:
+    """Give a private folder for what does not fit in memory; the empty name, which is none, where none can be made."""
+    with ExitStack() as made:
+        try:
+            folder = made.enter_context(tempfile.TemporaryDirectory(prefix="valleywatch-"))
+        except OSError:
+            folder = ""
+        yield folder

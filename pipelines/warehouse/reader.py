@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from pipelines.warehouse.complaints import complaint
+from pipelines.warehouse.complaints import complaint, engine_error
 from pipelines.warehouse.engine import fetch_rows, is_damage
 from pipelines.warehouse.refusals import require_reading
 
@@ -56,13 +56,13 @@ class Reader:
         answer = self.answer(text)
         return answer.columns, list(answer.rows())
 
-    @contextmanager
-    def arrow(self, text: str, params: Mapping[str, Any] | None = None) -> Iterator[pa.RecordBatchReader]:
-        """Give what `answer` does, with the engine's own types, as Arrow batches. Raises as `answer` does."""
+    def arrow(self, text: str, params: Mapping[str, Any] | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        """Return what `answer` does with the engine's own types, as Arrow batches. Raises as `answer` does."""
         with self._explained(text):
             require_reading(self._connection, text)
             relation = self._connection.sql(text, params=dict(params) if params else None)
-            yield relation.to_arrow_reader(BATCH_ROWS)
+            batches = relation.to_arrow_reader(BATCH_ROWS)
+        return batches.schema, self._arrow_batches(batches, text)
 
     def rows(self, name: str, **params: Any) -> list[dict[str, Any]]:
         """Run `sql/<name>.sql` and return its rows."""
@@ -85,6 +85,17 @@ class Reader:
                 batch = result.fetchmany(BATCH_ROWS)
             if not batch:
                 return
+            yield batch
+
+    def _arrow_batches(self, batches: pa.RecordBatchReader, text: str) -> Iterator[pa.RecordBatch]:
+        while True:
+            with self._explained(text):
+                try:
+                    batch = batches.read_next_batch()
+                except StopIteration:
+                    return
+                except (OSError, pa.ArrowException) as error:
+                    raise engine_error(error) from None
             yield batch
 
     @contextmanager

@@ -12,7 +12,7 @@
 --   revenue: of all that is sold
 --   cost: of the instances; NULL = not configured
 --   margin: revenue less cost
---   n_loss_hours: known to cost more than they brought in
+--   n_loss_hours: known to cost more than they brought in; NULL = of none it is known
 --   currency: of the amounts
 with newest as (
   select max(hour_utc) as hour_utc
@@ -26,7 +26,7 @@ select
   sum(case when hours.margin is not null then hours.gross_revenue end) as revenue,
   sum(case when hours.margin is not null then hours.cost end) as cost,
   sum(hours.margin) as margin,
-  sum(case when hours.is_loss then 1 else 0 end) as n_loss_hours,
+  sum(case when hours.is_loss then 1 when not hours.is_loss then 0 end) as n_loss_hours,
   hours.currency
 from profit_and_loss as hours
 cross join newest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -88,7 +89,8 @@ def test_margins_and_discounts_are_those_of_profit(fleet: Asked, said: Callable[
     assert {row["deployment"] for row in margins} == set(profits)
     for row in margins:
         profit = profits[row["deployment"]]
-        assert (row["margin"], row["n_loss_hours"]) == (pytest.approx(profit["margin"]), profit["loss_hours"])
+        loss_hours = profit["loss_hours"] if row["n_known_hours"] else None
+        assert (row["margin"], row["n_loss_hours"]) == (pytest.approx(profit["margin"]), loss_hours)
     for row in fleet("discount_against_savings"):
         profit = profits[row["deployment"]]
         assert row["discount_given"] == pytest.approx(profit["discount_given"])
@@ -250,6 +252,8 @@ def test_a_parameter_is_typed_and_checked(small: Place, capsys: pytest.CaptureFi
 def test_a_name_that_is_no_question_is_told_its_nearest(small: Place, capsys: pytest.CaptureFixture[str]) -> None:
     assert small.valleywatch("sql", "coverag") == 2
     assert "did you mean 'coverage'?" in capsys.readouterr().err
+    assert small.valleywatch("sql", "valley_status") == 2
+    assert "`from valley_status`" in capsys.readouterr().err
 
 
 def test_the_cookbook_is_listed_without_a_warehouse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -258,3 +262,60 @@ def test_the_cookbook_is_listed_without_a_warehouse(tmp_path: Path, capsys: pyte
     assert {row["name"]: row["question"] for row in listed} == {
         name: entry.question for name, entry in questions().items()
     }
+
+
+def test_costs_by_time_of_day_add_up_to_those_of_profit(fleet: Asked, said: Callable[..., Any]) -> None:
+    costs = [row["cost"] for row in said("profit") if row["cost"] is not None]
+    rows = fleet("cost_per_mtok")
+    assert sum(row["cost"] for row in rows) == pytest.approx(sum(costs))
+    assert all(row["cost_per_mtok"] == pytest.approx(row["cost"] / row["tokens_m"]) for row in rows)
+
+
+def test_the_break_even_ratio_brings_the_line_to_one(fleet: Asked) -> None:
+    for row in fleet("break_even_ratios"):
+        x, a, r = row["hit_rate"], row["a"], row["break_even_price_ratio"]
+        assert (1 - a * x) * (1 - (1 - r) * x) / (1 - x) == pytest.approx(1)
+        assert (row["line_index"] < 1) == (row["price_ratio"] < r)
+
+
+def test_the_nearest_exit_comes_first_and_none_comes_last(fleet: Asked, fleet_warehouse: FleetWarehouse) -> None:
+    rows = fleet("nearest_exit")
+    assert len(rows) == 5
+    distances = [abs(row["to_go"]) for row in rows if row["to_go"] is not None]
+    assert distances == sorted(distances)
+    assert [row["to_go"] is None for row in rows] == sorted(row["to_go"] is None for row in rows)
+    newest = fleet_warehouse.place.rows("select deployment, max(hour_utc) as hour_utc from valley_status group by all")
+    assert {row["deployment"]: row["hour_utc"] for row in rows} == {
+        row["deployment"]: row["hour_utc"] for row in newest
+    }
+
+
+def test_alerts_without_a_channel_are_told_as_such(fleet: Asked, fleet_warehouse: FleetWarehouse) -> None:
+    recorded = fleet_warehouse.place.rows("select deployment, kind, hour_utc from alert_outbox order by hour_utc desc")
+    assert [(row["deployment"], row["kind"], row["hour_utc"], row["status"]) for row in fleet("alerts_and_fate")] == [
+        (row["deployment"], row["kind"], row["hour_utc"], None) for row in recorded
+    ]
+
+
+def test_prices_in_force_are_those_of_the_configuration(fleet: Asked, fleet_warehouse: FleetWarehouse) -> None:
+    configured = fleet_warehouse.place.rows("select deployment, input_per_mtok, cached_per_mtok from price_book")
+    assert {row["deployment"]: (row["input_per_mtok"], row["cached_per_mtok"]) for row in fleet("price_lists")} == {
+        row["deployment"]: (row["input_per_mtok"], row["cached_per_mtok"]) for row in configured
+    }
+
+
+def test_days_are_counted_from_the_newest_hour_and_bound_what_is_read(tmp_path: Path) -> None:
+    place = Place(tmp_path / "place")
+    place.write(
+        "a.jsonl",
+        [request(n, timestamp=f"2026-11-{day}T23:15:00Z") for n, day in enumerate((20, 21, 27, 28), start=1)],
+    )
+    place.settle()
+    for days, n_requests in ((1, 1), (2, 2), (8, 3), (9, 4)):
+        for name in ("instances", "coverage"):
+            assert [row["n_requests"] for row in ask(place, name, days=days)] == [n_requests]
+    question = questions()["instances"]
+    with place.warehouse.reader() as reader:
+        plan = reader.answer(f"explain analyze {question.text}", question.bound(["days=1"])).rows()
+        scanned = re.findall(r"Row Groups Scanned: (\d+) / (\d+)", "".join(str(row) for row in plan))
+    assert ("1", "4") in scanned

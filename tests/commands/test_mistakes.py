@@ -205,4 +205,4 @@ def test_too_little_memory_is_a_message(place: Place, capsys: pytest.CaptureFixt
     place.ingest()
     place.configure(SOURCE + '[warehouse]\nmemory_limit = "1MB"\n')
     assert place.valleywatch("sql", "from requests") in (1, 2)
-    assert "Out of Memory" in capsys.readouterr().err
+    assert "more than the memory limit" in capsys.readouterr().err

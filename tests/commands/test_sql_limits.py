@@ -141,10 +141,24 @@ def test_what_does_not_fit_in_memory_is_sorted_on_disk_and_leaves_nothing(
     assert [path.name for path in in_tmp.iterdir()] == ["scratch"]
 
 
+def test_without_a_place_for_scratch_there_are_answers_still(
+    filled: Place, tmp_path: Path, in_tmp: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    assert filled.valleywatch("sql", "--csv", "select count(*) as n from requests") == 0
+    assert capsys.readouterr().out == "n\n3\n"
+    query = "select hash(range) as h from range(8000000) order by h limit 1 offset 4000000"
+    assert "memory limit" in refused(filled, capsys, "--memory-limit", "50MiB", query)
+    assert list(in_tmp.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("--timeout", "0"), "--timeout 0 is no limit"),
+        (("--timeout", "inf"), "--timeout inf is no limit"),
+        (("--timeout", "nan"), "--timeout nan is no limit"),
+        (("--max-rows", "-1"), "--max-rows -1 is no number of rows"),
         (("--memory-limit", "lots"), "--memory-limit 'lots' is no size"),
     ],
 )
@@ -167,13 +181,21 @@ def test_parquet_keeps_the_types_of_the_engine(
     assert read.num_rows == 3
 
 
-@pytest.mark.parametrize("query", ["select nope from requests", CROSS_JOIN, "copy requests to 'x'"])
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("select nope from requests", "not found"),
+        (CROSS_JOIN, "the limit"),
+        ("select a.range as x, b.range as y from range(10000000) a, range(10000000) b", "the limit"),
+        ("copy requests to 'x'", "COPY is refused"),
+    ],
+)
 def test_a_failed_answer_leaves_no_file_and_keeps_the_old_one(
-    filled: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str], query: str
+    filled: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str], query: str, words: str
 ) -> None:
     file = tmp_path / "answer.parquet"
     file.write_bytes(b"old")
-    refused(filled, capsys, "--timeout", "0.2", "--parquet", str(file), query)
+    assert words in refused(filled, capsys, "--timeout", "0.2", "--parquet", str(file), query)
     assert file.read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["answer.parquet"]
 

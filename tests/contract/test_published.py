@@ -33,6 +33,7 @@ KEYS = {
     "ingest_files": "content_sha256",
     "price_history": "price_hash, from_minute, input_tokens_from",
     "requests": "deployment, request_id",
+    "lake_files": "file",
 }
 CONTRACT = Path(__file__).with_name("views.txt")
 GRID = np.round(np.linspace(0.01, 0.99, 29), 4)

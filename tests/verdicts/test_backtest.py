@@ -102,7 +102,8 @@ def test_states_come_from_the_whole_history_and_only_the_span_counts() -> None:
 
 def test_episodes_that_share_hours_stand_beside_each_other() -> None:
     a, b, c, d = (
-        Episode(entered, left, 1, 0, 0.1, entered, 1.0, "USD") for entered, left in ((1, 5), (4, 9), (9, 12), (20, None))
+        Episode(entered, left, 1, 0, 0.1, entered, 1.0, "USD")
+        for entered, left in ((1, 5), (4, 9), (9, 12), (20, None))
     )
     assert beside([a, c, d], [b, d]) == [(a, b), (c, None), (d, d)]
     assert beside([a], [c]) == [(a, None), (None, c)]
