@@ -1,8 +1,8 @@
-"""How files of the lake are best laid out: order of rows, size of row groups, compression. Figures: README.md beside this.
+"""How files of the lake are best laid out: order of rows, size of row groups, compression. Figures: README.md.
 
     PYTHONPATH=.:benchmarks python benchmarks/lake_layout.py [REQUESTS]
 
-One file of a day's requests for every layout: CPU seconds to write it, its size, and CPU milliseconds of four questions,
+One file of a day's requests for every layout: CPU seconds to write it, its size, CPU milliseconds of four questions,
 each asked nine times of it, the median told, with the row groups that were read.
 """
 
@@ -35,11 +35,13 @@ LAYOUTS = [
     ("arrival", "", 122_880, "compression zstd, compression_level 9"),
 ]
 QUESTIONS = {
-    "one deployment": "select quantile_disc(ttft_us, 0.95), sum(cached_tokens) from lake where deployment = 'deployment-20'",
+    "one deployment": """select quantile_disc(ttft_us, 0.95), sum(cached_tokens) from lake
+        where deployment = 'deployment-20'""",
     "one session": """select count(*), sum(input_tokens) from lake
         where deployment = 'deployment-20' and session_id = (select max(session_id) from one)""",
     "a quarter of an hour": f"""select deployment, sum(cached_tokens), sum(input_tokens) from lake
-        where arrived_us >= {MIDNIGHT_US + HOUR_US} and arrived_us < {MIDNIGHT_US + HOUR_US * 5 // 4} group by deployment""",
+        where arrived_us >= {MIDNIGHT_US + HOUR_US} and arrived_us < {MIDNIGHT_US + HOUR_US * 5 // 4}
+        group by deployment""",
     "all instances": """select deployment, instance, quantile_disc(ttft_us, 0.5), sum(cached_tokens) from lake
         group by deployment, instance""",
 }

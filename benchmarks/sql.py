@@ -1,4 +1,4 @@
-"""The cookbook on a large warehouse, beside DuckDB and ClickHouse on one flat Parquet file. Figures: README.md beside this.
+"""The cookbook on a large warehouse, beside DuckDB and ClickHouse on one flat Parquet file. Figures: README.md.
 
     PYTHONPATH=.:benchmarks python benchmarks/sql.py make FOLDER [REQUESTS [BUSY_DAYS]]
     PYTHONPATH=.:benchmarks python benchmarks/sql.py ask FOLDER [PYTHON_WITH_CHDB]

@@ -1,4 +1,4 @@
-"""The ClickHouse half of `sql.py`, in an environment of its own: statements as JSON in, times and answers as JSON out."""
+"""ClickHouse for `sql.py`, in an environment of its own: statements as JSON in, times and answers as JSON out."""
 
 from __future__ import annotations
 
