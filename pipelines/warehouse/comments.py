@@ -38,7 +38,7 @@ def write_comments(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _lake(connection: duckdb.DuckDBPyConnection) -> None:
-    """Comment on the view behind `requests`; an empty lake has no folders, and so no column `day`."""
+    """Comment on the view behind `requests`."""
     texts = {**queries.load("views/requests").comments, **_OF_FILES}
     there = [row[0] for row in connection.execute("describe snapshot.main.lake").fetchall()]
     _view(connection, "lake", f"{_INTERNAL} The files that requests is made of.", {name: texts[name] for name in there})

@@ -107,10 +107,12 @@ def movable_lake_sql(folder: Path, files: Iterable[str]) -> str:
 
 
 def _union_sql(paths: str, wrapped: str) -> str:
-    empty = "select *, null::varchar as filename from core.no_requests"
+    empty = "select *, null::varchar as filename, null::date as day from core.no_requests"
     if not paths:
         return empty
-    return f"{empty} union all by name select * from read_parquet({wrapped.format(f'[{paths}]')}, filename = true)"
+    # The day is that of the folder: a filter on it leaves the other days' files unopened.
+    options = "filename = true, hive_partitioning = true, hive_types = {'day': date}"
+    return f"{empty} union all by name select * from read_parquet({wrapped.format(f'[{paths}]')}, {options})"
 
 
 def literal(text: str) -> str:

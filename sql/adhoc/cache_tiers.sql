@@ -28,7 +28,10 @@ tiers as (
       as is_tiered
   from requests
   cross join newest
-  where requests.arrived_us >= newest.end_us - $days * 86400000000 and requests.outcome = 'ok'
+  where
+    requests.arrived_us >= newest.end_us - $days * 86400000000
+    and requests.day_utc >= cast(make_timestamp(newest.end_us - $days * 86400000000) as date)
+    and requests.outcome = 'ok'
 )
 
 select

@@ -49,6 +49,7 @@ bands as (
   where
     requests.deployment like $deployment
     and requests.arrived_us >= epoch_us(newest.hour_utc) - ($hours - 1) * 3600000000
+    and requests.day_utc >= cast(newest.hour_utc - to_hours(cast($hours as integer) - 1) as date)
     and requests.outcome = 'ok'
     and requests.cached_tokens is not null
     and requests.input_tokens > 0

@@ -30,6 +30,7 @@ counted as (
   cross join newest
   where
     requests.arrived_us >= newest.end_us - $days * 86400000000
+    and requests.day_utc >= cast(make_timestamp(newest.end_us - $days * 86400000000) as date)
     and requests.outcome = 'ok'
     and requests.cached_tokens is not null
   group by requests.deployment, requests.instance

@@ -1,7 +1,7 @@
 -- name: adhoc/late_lines
 -- grain: source
--- params: none
--- reads: requests, ingest_files
+-- params: days BIGINT = 7 (up to the newest hour with traffic)
+-- reads: requests, hourly_hit_rate, ingest_files
 -- units: seconds; lines
 -- question: How late do lines come: how long after its request was a line loaded?
 -- why: between arrival and the load of the file; a file that has grown counts with its latest load, which is late
@@ -13,6 +13,11 @@
 --   newest_loaded_at: the newest load, UTC
 --   median_late_s: half of the lines were loaded sooner
 --   longest_late_s: the latest
+with newest as (
+  select max(epoch_us(hour_utc)) + 3600000000 as end_us
+  from hourly_hit_rate
+)
+
 select
   requests.source_name,
   count(*) as n_lines,
@@ -21,6 +26,10 @@ select
   quantile_disc(epoch_us(files.loaded_at) - requests.arrived_us, 0.5) / 1e6 as median_late_s,
   max(epoch_us(files.loaded_at) - requests.arrived_us) / 1e6 as longest_late_s
 from requests
+cross join newest
 inner join ingest_files as files on requests.source_sha256 = files.content_sha256
+where
+  requests.arrived_us >= newest.end_us - $days * 86400000000
+  and requests.day_utc >= cast(make_timestamp(newest.end_us - $days * 86400000000) as date)
 group by requests.source_name
 order by median_late_s desc, requests.source_name asc

@@ -35,6 +35,7 @@ ordered as (
   cross join newest
   where
     requests.arrived_us >= newest.end_us - $days * 86400000000
+    and requests.day_utc >= cast(make_timestamp(newest.end_us - $days * 86400000000) as date)
     and requests.outcome = 'ok'
     and requests.session_id is not null
     and requests.cached_tokens is not null

@@ -26,6 +26,9 @@ select
   string_agg(distinct requests.source_name, ', ' order by requests.source_name) as sources
 from newest
 inner join requests
-  on newest.deployment = requests.deployment and requests.arrived_us > newest.arrived_us - 86400000000
+  on
+    newest.deployment = requests.deployment
+    and requests.arrived_us > newest.arrived_us - 86400000000
+    and requests.day_utc >= cast(make_timestamp(newest.arrived_us - 86400000000) as date)
 group by newest.deployment, newest.arrived_us
 order by behind_s desc, newest.deployment asc

@@ -35,6 +35,7 @@ sold as (
     on requests.deployment = status.deployment and requests.hour_utc = status.hour_utc
   where
     requests.arrived_us >= newest.end_us - $days * 86400000000
+    and requests.day_utc >= cast(make_timestamp(newest.end_us - $days * 86400000000) as date)
     and requests.outcome = 'ok'
     and requests.cached_tokens is not null
     and status.input_per_mtok is not null

@@ -25,7 +25,9 @@ counted as (
     sum(count(*)) over (partition by requests.deployment) as n_of_requests
   from requests
   cross join newest
-  where requests.arrived_us >= newest.end_us - $days * 86400000000
+  where
+    requests.arrived_us >= newest.end_us - $days * 86400000000
+    and requests.day_utc >= cast(make_timestamp(newest.end_us - $days * 86400000000) as date)
   group by requests.deployment, requests.outcome, requests.status
 )
 

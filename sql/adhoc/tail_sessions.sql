@@ -35,6 +35,7 @@ ranked as (
   cross join newest
   where
     requests.arrived_us >= newest.end_us - $days * 86400000000
+    and requests.day_utc >= cast(make_timestamp(newest.end_us - $days * 86400000000) as date)
     and requests.outcome = 'ok'
     and requests.ttft_us is not null
 ),

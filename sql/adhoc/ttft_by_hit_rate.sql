@@ -28,6 +28,7 @@ cross join newest
 where
   requests.deployment like $deployment
   and requests.arrived_us >= newest.end_us - $days * 86400000000
+  and requests.day_utc >= cast(make_timestamp(newest.end_us - $days * 86400000000) as date)
   and requests.outcome = 'ok'
   and requests.cached_tokens is not null
   and requests.ttft_us is not null

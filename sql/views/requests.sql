@@ -10,6 +10,7 @@
 --   arrived_us: arrival [microseconds since 1970-01-01T00:00:00Z]
 --   arrived_at: arrival, UTC
 --   hour_utc: start of the UTC hour of arrival
+--   day_utc: UTC date of arrival; a filter on it leaves the files of other days unopened
 --   deployment: what served it: a model, its configuration and its hardware pool
 --   instance: the replica that served it; NULL = not known
 --   model: model as the log names it; NULL = not named
@@ -47,6 +48,7 @@ select
   arrived_us,
   make_timestamp(arrived_us) as arrived_at,
   make_timestamp(arrived_us // 3600000000 * 3600000000) as hour_utc,
+  day as day_utc,
   deployment,
   instance,
   model,
