@@ -4,7 +4,8 @@
 -- reads: ops.lake_files
 -- units: requests; bytes
 -- about: the Parquet files that hold the requests, for programs that read them themselves
--- why: the folder may hold files that are not part of this snapshot; what is listed is, and each request is in one of them
+-- why: the folder may hold files that are not part of this snapshot; what is listed is, and each request is in one of them.
+--      A file whose requests other logs have replaced holds none and is not listed
 -- comments:
 --   file: path below the warehouse's folder
 --   day_utc: UTC date of arrival of its requests
@@ -18,3 +19,4 @@ select
   size_bytes,
   sha256
 from ops.lake_files
+where n_requests > 0
