@@ -13,6 +13,7 @@ import pytest
 from pipelines.doctor import head_room
 from pipelines.doctor.versions import unmet
 from pipelines.heartbeat import NAME
+from pipelines.times import day_text
 from tests.doctor.conftest import LATER, NOBODY, Patient
 from tests.place import NOW, PRICE, SOURCE
 
@@ -46,8 +47,8 @@ def test_growth_of_the_newest_days_tells_how_long_there_is_room(
     patient: Patient, monkeypatch: pytest.MonkeyPatch, days: float, level: str
 ) -> None:
     rows = [
-        {"file": f"lake/{day}", "day_index": day, "last_day_index": day, "n_requests": 1, "size_bytes": 7 << 30,
-         "sha256": ""}
+        {"file": f"lake/day={day_text(day)}/grown.parquet", "day_index": day, "last_day_index": day,
+         "n_requests": 1, "size_bytes": 7 << 30, "sha256": ""}
         for day in (20780, 20784)
     ]  # fmt: skip
 
@@ -58,6 +59,7 @@ def test_growth_of_the_newest_days_tells_how_long_there_is_room(
         change(writer)
         for row in rows:
             path = patient.warehouse.folder / row["file"]
+            path.parent.mkdir(exist_ok=True)
             path.write_bytes((patient.warehouse.folder.glob("lake/*/*.parquet").__next__()).read_bytes())
         writer.publish()
     patient.stand_still()
