@@ -1,7 +1,7 @@
 """Judging a day: states hour by hour, episodes, and the alerts they call for, all in one commit.
 
 Belongs here: what is written when a verdict changes. Does not belong here: how it is decided (`state.py`) or sent
-(no version of this package sends anything yet: `alert_outbox` is the record a sender reads).
+(`pipelines.delivery`, which reads `alert_outbox`).
 """
 
 from __future__ import annotations
