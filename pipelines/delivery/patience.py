@@ -41,8 +41,8 @@ def deliver_patiently(
         heed()
         time.sleep(wait_s)
         again = deliver(warehouse, settings, channels, tell, clock)
-        again.recorded, again.sent, again.dead = (
-            again.recorded + done.recorded, again.sent + done.sent, again.dead + done.dead
-        )  # fmt: skip
+        again.recorded += done.recorded
+        again.sent += done.sent
+        again.dead += done.dead
         done = again
     return done

@@ -83,6 +83,15 @@ def test_the_sensor_asks_for_a_round_while_there_is_something_to_tell(
     assert sensed(place, instance) == "no alert is due, or no channel is configured"
 
 
+def test_a_channel_without_its_variable_is_told_by_the_sensor_and_not_by_a_run_each_minute(
+    place: Place, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VALLEYWATCH_TEST_URL", raising=False)
+    said = sensed(due(place), instance)
+    assert isinstance(said, str)
+    assert "the variable VALLEYWATCH_TEST_URL (url_env) is not set" in said
+
+
 @pytest.mark.parametrize("job", ["daily", "tell"])
 def test_the_sensor_leaves_it_to_a_run_that_is_at_work(place: Place, instance: dg.DagsterInstance, job: str) -> None:
     due(place)
