@@ -22,9 +22,9 @@ MAX_AGE_S = {"daily": 26 * HOUR_S, "hourly": 3 * HOUR_S}
 _RUN = "run `valleywatch run`, which does whatever is missing and says what stops it; then look why nothing started it"
 
 
-def max_success_age_s(_case: Case) -> float:
+def max_success_age_s(case: Case) -> float:
     """Return how old the last success may be, in seconds."""
-    return MAX_AGE_S["daily"]
+    return MAX_AGE_S[case.settings.schedule.cadence]
 
 
 def check_success(case: Case) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ import pytest
 from pipelines.errors import BusyError, DiskFullError, UsageError, ValleywatchError
 from pipelines.heartbeat import FAILURE_NAME, NAME, beat, last_beat, last_failure, noting_failure
 from tests.doctor.conftest import LATER, Patient
-from tests.place import NOW
+from tests.place import NOW, PRICE, SOURCE
 
 
 def test_a_success_of_yesterday_is_in_time_and_an_older_one_is_not(patient: Patient) -> None:
@@ -19,6 +19,12 @@ def test_a_success_of_yesterday_is_in_time_and_an_older_one_is_not(patient: Pati
     assert late.level == "bad"
     assert late.what == "the last success ended 2026-11-29 12:00 UTC, 26 h ago, for 2026-11-29"
     assert "valleywatch run" in late.remedy
+
+
+def test_an_hourly_job_is_late_after_three_hours(patient: Patient) -> None:
+    patient.configure(SOURCE + PRICE + '[schedule]\ncadence = "hourly"\n')
+    assert patient.found("success", NOW + timedelta(hours=3)).level == "ok"
+    assert patient.found("success_old", NOW + timedelta(hours=3, seconds=1)).level == "bad"
 
 
 UNREADABLE = (
