@@ -212,3 +212,20 @@ def test_a_folder_with_something_in_it_is_left_alone(
     assert place.valleywatch("share", str(tmp_path / "out")) == 2
     assert "is there already" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_where_nothing_is_joined_the_bins_are_those_of_the_histogram(place: Place, tmp_path: Path) -> None:
+    """Two statements know the bins: one counts requests, the other individuals. They must not part."""
+    shares = [0, 1, 9, 10, 11, 499, 989, 990, 991, 998, 999, 1000]
+    rows = [
+        request(f"{session} {share}", cached_tokens=share, session_id=f"{session} {share}")
+        for share in shares
+        for session in ("one", "two")
+    ]
+    place.write("a.jsonl", rows)
+    place.settle()
+    columns = ["bin_low", "bin_high", "n_requests", "input_tokens", "cached_tokens"]
+    found = shared(place, tmp_path / "out", "--k", "2", "--names")["hit_rate_histogram"]
+    expected = place.rows(f"select {', '.join(columns)} from hit_rate_histogram order by bin_low, bin_high")
+    assert len(expected) > 8
+    assert found.select(columns).sort("bin_low", "bin_high").rows() == [tuple(row.values()) for row in expected]
