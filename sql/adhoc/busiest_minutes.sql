@@ -1,7 +1,7 @@
 -- name: adhoc/busiest_minutes
 -- grain: deployment × minute
 -- params: deployment VARCHAR = % (like pattern)
---      days BIGINT = 1 (up to the newest hour with traffic)
+--      days BIGINT = 7 (up to the newest hour with traffic)
 -- reads: busy_periods, hourly_hit_rate
 -- units: seconds; tokens/s; hit rate
 -- question: Which minutes of the last days were the busiest, and what did they serve?
