@@ -34,7 +34,7 @@ SILENT = (
          "// on integers, or floor(x) before the cast", n.is_fraction_cast_to_integer),
     Rule("log(x)", "is the decimal logarithm to DuckDB and the natural one to Spark",
          "ln(x)", n.is_logarithm_without_base),
-    Rule("the floor of a logarithm", "may put a power of the base into the bin below, on one engine alone",
+    Rule("the floor of a logarithm", "takes 2^48 - 1 for 2^48 on Spark and not on DuckDB",
          "length(bin(x)) - 1 for floor(log2(x)) of a whole number", n.is_binned_logarithm),
     Rule("1.0 / x", "is a DOUBLE to DuckDB and a DECIMAL of a few digits to Spark",
          "whole numbers, or 1e0", n.is_division_of_decimal),
