@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPO
-from tools.spark_sql.lint import EVERYWHERE, EXEMPT, ON_SPARK, findings, lint
+from tools.spark_sql.lint import ELSEWHERE, EXEMPT, OF_TIMES, ON_SPARK, SHOWING_TIMES, findings, lint
+from tools.spark_sql.rules import Rule
 from tools.spark_sql.subset import RULES, Effect
-from tools.spark_sql.transpile import STATEMENTS
 
 SQL = REPO / "sql"
 
@@ -121,8 +121,8 @@ UNPROVEN = (
 )
 
 
-def told(statement: str, *, only_allowed: bool = True) -> list[str]:
-    rules = ON_SPARK if only_allowed else EVERYWHERE
+def told(statement: str, rules: tuple[Rule, ...] = ON_SPARK) -> list[str]:
+    only_allowed = rules is ON_SPARK
     return [str(found) for found in findings(statement, file="sql/mart/x.sql", rules=rules, only_allowed=only_allowed)]
 
 
@@ -131,9 +131,14 @@ def test_a_statement_for_spark_may_not_hold_what_differs(statement: str, why: st
     assert any(why in line and ". Write " in line and line.startswith("sql/mart/x.sql:1: ") for line in told(statement))
 
 
+@pytest.mark.parametrize(("statement", "why"), [*SILENT.items(), *ZONED.items(), *LOUD.items()])
+def test_no_other_statement_may_hold_it_either(statement: str, why: str) -> None:
+    assert any(why in line for line in told(statement, ELSEWHERE))
+
+
 @pytest.mark.parametrize(("statement", "why"), SILENT.items())
-def test_no_statement_may_hold_what_differs_silently(statement: str, why: str) -> None:
-    assert any(why in line for line in told(statement, only_allowed=False))
+def test_not_even_statements_on_times_may_differ_silently(statement: str, why: str) -> None:
+    assert any(why in line for line in told(statement, OF_TIMES))
 
 
 @pytest.mark.parametrize("statement", UNPROVEN)
@@ -178,31 +183,46 @@ def test_what_is_told_to_be_written_instead_is_accepted(rewritten: str) -> None:
     "statement",
     [
         "select floor(x)::int as y from t",
-        "select extract(hour from hour_utc)::integer as x from t",
         "select sum(busy_us) / 1e6 as busy_s from t",
         "select length(bin(x)) - 1 as y from t",
         "select count(*) filter (where a > 0.5)::bigint as n from t",
         "select arg_max(x, y) as z from t",
-        "select day_utc - to_days(1) as x from t",
+        "select t.x, u.y from mart.t left join ops.u on t.x = u.x union all select x, y from v",
     ],
 )
-def test_what_stays_on_one_machine_may_hold_what_is_not_silently_different(statement: str) -> None:
-    assert told(statement, only_allowed=False) == []
+def test_what_reads_marts_may_hold_more(statement: str) -> None:
+    assert told(statement, ELSEWHERE) == []
+    assert told(statement) != []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select extract(hour from hour_utc)::integer as x from t",
+        "select day_utc - to_days(1) as x from t",
+        "select epoch_us(hour_utc) as x from t where hour_utc::date = $day",
+    ],
+)
+def test_what_shows_times_may_hold_times(statement: str) -> None:
+    assert told(statement, OF_TIMES) == []
+    assert told(statement, ELSEWHERE) != []
 
 
 def test_all_of_sql_is_accepted() -> None:
     assert lint(SQL) == []
 
 
-def test_what_is_left_out_is_few_folders_that_are_there() -> None:
-    assert set(EXEMPT) <= {path.name for path in SQL.iterdir()}
-    assert not {name.split("/")[0] for name in STATEMENTS} & set(EXEMPT)
+def test_what_is_held_to_less_is_few_folders_that_are_there() -> None:
+    lesser = set(EXEMPT) | set(SHOWING_TIMES)
+    assert lesser <= {path.name for path in SQL.iterdir()}
+    assert not lesser & {"alerts", "checks", "curve", "mart", "metrics", "ops", "report", "schema", "valley"}
 
 
 def test_a_finding_names_the_file_and_the_line(tmp_path: Path) -> None:
     for name, text in {
         "mart/unique_requests": "-- name: mart/unique_requests\nselect\n  request_id,\n  hash(model) as x\nfrom lake\n",
         "report/any": "select\n  deployment,\n  avg(x) as y\nfrom t\n",
+        "views/any": "select\n  hour_utc,\n  log(x) as y\nfrom t\n",
         "formats/any": "select hash(line) as x from lines\n",
         "report/broken": "select\n  (x\nfrom t\n",
     }.items():
@@ -214,9 +234,11 @@ def test_a_finding_names_the_file_and_the_line(tmp_path: Path) -> None:
     assert found[0].endswith("Write md5(x).")
     assert found[1].startswith("sql/report/any.sql:3: avg, stddev")
     assert found[2].startswith("sql/report/broken.sql:3: a statement does not parse")
-    assert len(found) == 3
+    assert found[3].startswith("sql/views/any.sql:3: log(x)")
+    assert len(found) == 4
 
 
-def test_effects_are_told_apart_by_what_is_done_about_them() -> None:
-    assert set(EVERYWHERE) == set(RULES[Effect.SILENT])
+def test_who_is_held_to_what() -> None:
     assert set(ON_SPARK) == {rule for rules in RULES.values() for rule in rules}
+    assert set(ON_SPARK) - set(ELSEWHERE) == set(RULES[Effect.MARTS])
+    assert set(OF_TIMES) == set(RULES[Effect.SILENT])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from pipelines.queries import load, names
@@ -40,11 +41,10 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def stage(engine: duckdb.DuckDBPyConnection, records: list[dict[str, Any]]) -> None:
-    for line, record in enumerate(records, start=1):
-        row = {"deployment": "d", "source_file": "f", "source_line": line, "source_sha256": "0", **record}
-        engine.execute(
-            f"insert into staged ({', '.join(row)}) values ({', '.join('?' for _ in row)})", list(row.values())
-        )
+    place = {"deployment": "d", "source_file": "f", "source_sha256": "0"}
+    rows = pa.Table.from_pylist([place | {"source_line": n} | record for n, record in enumerate(records, start=1)])
+    engine.register("rows", rows)
+    engine.execute("insert into staged by name from rows")
 
 
 def kept(engine: duckdb.DuckDBPyConnection, statement: str) -> list[Any]:
@@ -109,7 +109,6 @@ def test_the_same_id_of_two_deployments_is_two_requests(engine: duckdb.DuckDBPyC
 
 
 def test_what_is_kept_has_the_columns_that_the_lake_has(engine: duckdb.DuckDBPyConnection) -> None:
-    stage(engine, [])
     engine.execute("create schema core")
     engine.execute(load("schema/10_no_requests").text)
     engine.execute("create or replace temp view lake as from staged")

@@ -1,4 +1,4 @@
-"""The linter of `sql/`: what Spark runs is held to the whole subset, the rest to what is never silently different.
+"""The linter of `sql/`: what Spark runs is held to the allow-list, the rest to what no engine is known to do otherwise.
 
 Belongs here: which files are held to what, and how a violation is told. Does not belong here: the constructs (`subset`,
 `rules`).
@@ -17,6 +17,22 @@ from tools.spark_sql.rules import Rule
 from tools.spark_sql.subset import Effect, allowed_types, rules_of
 from tools.spark_sql.transpile import OVERRIDES, STATEMENTS
 
+ON_SPARK = rules_of(*Effect)
+"""What a statement that Spark runs may not hold, besides all that is not allowed."""
+
+ELSEWHERE = rules_of(Effect.LOUD, Effect.SILENT, Effect.ZONED)
+"""What the rest may not hold: it reads marts, which are small, and could run on Spark the day they are not."""
+
+OF_TIMES = rules_of(Effect.SILENT)
+"""What may not stand even where times are shown."""
+
+SHOWING_TIMES = {
+    "views": "publish times, by contract as UTC timestamps",
+    "adhoc": "ask the published views, in the words of people who know DuckDB",
+    "share": "give the published times away",
+}
+"""Folders whose statements handle times, which no two engines do alike, and why."""
+
 EXEMPT = {
     "formats": "takes apart the JSON text of logs",
     "ingest": "judges and hashes that text, once, on the machine that reads the logs",
@@ -25,11 +41,6 @@ EXEMPT = {
     "spark": "is translated, from statements that are held to the subset",
 }
 """Folders of `sql/` that no other engine will ever run, and why."""
-
-EVERYWHERE = rules_of(Effect.SILENT)
-"""What no other statement may hold: a result would change without a word, should it ever run elsewhere."""
-
-ON_SPARK = rules_of(*Effect)
 
 _LEFT_OUT = "is not among the constructs that were run on both engines with equal results"
 _ALLOWED = "what docs/spark-sql.md allows, or prove it equal in tests/spark and allow it in tools/spark_sql/subset.py"
@@ -54,12 +65,13 @@ def lint(sql: Path) -> list[Finding]:
     found: list[Finding] = []
     for path in sorted(sql.rglob("*.sql")):
         name = str(path.relative_to(sql).with_suffix(""))
-        if name in STATEMENTS and not (sql / OVERRIDES / f"{name}.sql").is_file():
-            found += findings(
-                path.read_text(encoding="utf-8"), file=f"sql/{name}.sql", rules=ON_SPARK, only_allowed=True
-            )
-        elif name.split("/")[0] not in EXEMPT:
-            found += findings(path.read_text(encoding="utf-8"), file=f"sql/{name}.sql", rules=EVERYWHERE)
+        folder = name.split("/")[0]
+        if folder in EXEMPT or (sql / OVERRIDES / f"{name}.sql").is_file():
+            continue
+        is_for_spark = name in STATEMENTS
+        rules = ON_SPARK if is_for_spark else OF_TIMES if folder in SHOWING_TIMES else ELSEWHERE
+        text = path.read_text(encoding="utf-8")
+        found += findings(text, file=f"sql/{name}.sql", rules=rules, only_allowed=is_for_spark)
     return found
 
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 Predicate = Callable[[exp.Expr], bool]
 
 _FRACTIONAL = re.compile(r"(_s|_rate|_share|_ratio|_per_mtok|revenue_index|coverage|floor_depth)$")
-_TIME = re.compile(r"(_at|_utc|_from|_to)$")
+_TIME = re.compile(r"(_at|_utc)$")
 _DATE = re.compile(r"^(day_utc|day)$")
 _PARTS = (exp.Extract, exp.Hour, exp.Minute, exp.Second, exp.Day, exp.Month, exp.Year, exp.Week, exp.DayOfYear)
 _WEEKDAYS = (exp.DayOfWeek, exp.DayOfWeekIso)
@@ -231,6 +231,11 @@ def is_epoch_in_small_units(node: exp.Expr) -> bool:
 def is_unknown_part(node: exp.Expr) -> bool:
     """Return whether a part of a time is asked for that Spark does not know."""
     return isinstance(node, exp.Extract) and node.name.lower() in ("epoch", "isodow")
+
+
+def is_length(node: exp.Expr) -> bool:
+    """Return whether a length is asked for that may be a list's: not that of binary digits."""
+    return isinstance(node, exp.Length) and not calls("bin")(node.this)
 
 
 def is_list_function(node: exp.Expr) -> bool:

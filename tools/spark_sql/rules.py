@@ -67,7 +67,7 @@ SILENT = (
     Rule("avg, stddev, variance, corr, regr_slope", "sums fractions in whatever order: six runs, six last digits",
          _SUMS, n.is_aggregate_of_fractions),
 )  # fmt: skip
-"""What gives another result, silently: refused wherever another engine could ever run it."""
+"""What gives another result, silently."""
 
 ZONED = (
     Rule("date_trunc(part, t)", "cuts at the session's hours and days, and makes a zoned time of a naive one",
@@ -115,7 +115,7 @@ LOUD = (
     Rule("a list comprehension", "does not parse on Spark", "rows", n.is_a(exp.Comprehension)),
     Rule("xs[a:b]", "does not parse on Spark", "rows", n.is_slice),
     Rule("xs[n]", "raises out of range, where DuckDB gives NULL", "rows", n.is_a(exp.Bracket)),
-    Rule("len(xs)", "is of text alone on Spark", "count(*) of rows", n.is_a(exp.Length)),
+    Rule("len(xs)", "is of text alone on Spark", "count(*) of rows", n.is_length),
     Rule("list_sum and other list_ functions", "is unknown to Spark", "sum over rows", n.is_list_function),
     Rule("map {…}", "does not parse on Spark", "rows of key and value", n.is_a(exp.ToMap, exp.Map)),
     Rule("generate_series, range", "is no table on Spark", "rows that are stored", n.is_a(exp.GenerateSeries)),
