@@ -87,14 +87,17 @@ def test_copies_that_differ_in_one_field(engine: duckdb.DuckDBPyConnection, colu
     assert found == deduplicated_by_the_ingest(engine)
 
 
-def test_copies_that_are_the_same_are_told_apart_by_where_they_stand(engine: duckdb.DuckDBPyConnection) -> None:
+@pytest.mark.parametrize("seed", range(6))
+def test_copies_that_are_the_same_are_told_apart_by_where_they_stand(
+    engine: duckdb.DuckDBPyConnection, seed: int
+) -> None:
     copies = [
         {"source_line": line, "source_sha256": sha256, "source_file": file}
         for line in (2, 1)
         for sha256 in ("b", "a")
         for file in ("y", "x")
     ]
-    random.Random(7).shuffle(copies)
+    random.Random(seed).shuffle(copies)
     stage(engine, [{"request_id": "r", "arrived_us": 0, "outcome": "ok", **copy} for copy in copies])
     engine.execute("create or replace temp view lake as from staged")
     found = engine.execute(
