@@ -1,7 +1,7 @@
-"""Telling constructs by the nodes of a parsed statement: what the rules of `subset` ask.
+"""Telling constructs by the nodes of a parsed statement: what the rules ask.
 
 Belongs here: predicates on one node and its surroundings. The parser knows no types, so what a column holds is told by
-its name, whose suffix is its unit. Does not belong here: what is wrong with a construct (`rules`).
+its name, whose suffix is its unit. Does not belong here: times (`times`), what is wrong with a construct (`rules`).
 """
 
 from __future__ import annotations
@@ -14,17 +14,11 @@ from sqlglot import exp
 Predicate = Callable[[exp.Expr], bool]
 
 _FRACTIONAL = re.compile(r"(_s|_rate|_share|_ratio|_per_mtok|revenue_index|coverage|floor_depth)$")
-_TIME = re.compile(r"(_at|_utc)$")
-_DATE = re.compile(r"^(day_utc|day)$")
-_PARTS = (exp.Extract, exp.Hour, exp.Minute, exp.Second, exp.Day, exp.Month, exp.Year, exp.Week, exp.DayOfYear)
-_WEEKDAYS = (exp.DayOfWeek, exp.DayOfWeekIso)
 _WHOLE = (exp.Floor, exp.Ceil, exp.Round, exp.IntDiv, exp.Count, exp.RowNumber)
 _FRACTION = (exp.Div, exp.Avg, exp.Sqrt, exp.Ln, exp.Log, exp.Exp, exp.Pow, exp.Stddev, exp.Variance)
 _FLOATING = (exp.Avg, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop, exp.Corr, exp.CovarPop,
              exp.CovarSamp, exp.RegrSlope)  # fmt: skip
 _CONDITIONS = (exp.And, exp.Or, exp.Not, exp.Is, exp.In, exp.Between, exp.Like, exp.Boolean, exp.Predicate)
-_TIMES = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMPLTZ", "TIMESTAMP_S", "TIMESTAMP_MS",
-          "TIMESTAMP_NS", "INTERVAL")  # fmt: skip
 _ORDERED = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue,
             exp.First, exp.Last)  # fmt: skip
 """Functions of a window that say nothing without its order."""
@@ -93,13 +87,6 @@ def is_division_of_decimal(node: exp.Expr) -> bool:
     return isinstance(node, exp.Div) and any(is_decimal(side.unnest()) for side in (node.left, node.right))
 
 
-def is_day_of_week(node: exp.Expr) -> bool:
-    """Return whether a node is the number of a day in its week."""
-    return calls("weekday", of=_WEEKDAYS)(node) or (
-        isinstance(node, exp.Extract) and node.name.lower() in ("dow", "dayofweek", "weekday")
-    )
-
-
 def is_star_with_qualify(node: exp.Expr) -> bool:
     """Return whether all columns are selected of rows that `qualify` filters."""
     return isinstance(node, exp.Select) and bool(node.args.get("qualify")) and node.is_star
@@ -145,39 +132,6 @@ def is_cast_outside(*types: str) -> Predicate:
     """Return whether a node is a cast to a type but these."""
     return lambda node: (
         isinstance(node, exp.TryCast) or (isinstance(node, exp.Cast) and node.to.sql("duckdb") not in types)
-    )
-
-
-def _is_a_date(node: exp.Expr) -> bool:
-    return (
-        isinstance(node, exp.CurrentDate | exp.Date)
-        or is_cast_to("DATE")(node)
-        or (isinstance(node, exp.Column) and bool(_DATE.search(node.name)))
-    )
-
-
-def is_difference_of_dates(node: exp.Expr) -> bool:
-    """Return whether a date is taken from a date."""
-    return isinstance(node, exp.Sub) and _is_a_date(node.left.unnest()) and _is_a_date(node.right.unnest())
-
-
-def is_date(node: exp.Expr) -> bool:
-    """Return whether a node makes a date of a time."""
-    return isinstance(node, exp.Date | exp.TsOrDsToDate) or is_cast_to("DATE")(node)
-
-
-def is_part_of_time(node: exp.Expr) -> bool:
-    """Return whether a node is the hour, day, … of a time."""
-    return isinstance(node, _PARTS) or calls("date_part", "datepart")(node)
-
-
-def is_time(node: exp.Expr) -> bool:
-    """Return whether a node is a time, by its type or its name."""
-    named = isinstance(node, exp.Column) and bool(_TIME.search(node.name) or _DATE.search(node.name))
-    return (
-        named
-        or isinstance(node, exp.UnixToTime | exp.AtTimeZone | exp.Interval | exp.DateFromParts)
-        or is_cast_to(*_TIMES)(node)
     )
 
 
@@ -247,18 +201,6 @@ def is_slice(node: exp.Expr) -> bool:
 def is_star_of_columns(node: exp.Expr) -> bool:
     """Return whether a node selects all columns."""
     return isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count)
-
-
-def is_epoch_in_small_units(node: exp.Expr) -> bool:
-    """Return whether a node calls epoch_ms, epoch_us or epoch_ns; the first is parsed as a time of milliseconds."""
-    return calls("epoch_us", "epoch_ns", "epoch_ms")(node) or (
-        isinstance(node, exp.UnixToTime) and node.args.get("scale") == exp.UnixToTime.MILLIS
-    )
-
-
-def is_unknown_part(node: exp.Expr) -> bool:
-    """Return whether a part of a time is asked for that Spark does not know."""
-    return isinstance(node, exp.Extract) and node.name.lower() in ("epoch", "isodow")
 
 
 def is_length(node: exp.Expr) -> bool:

@@ -1,7 +1,7 @@
 """The constructs known to differ between DuckDB and Spark: what each does there, and what to write instead.
 
-Belongs here: one rule a construct, each from a run of both engines. Does not belong here: how a construct is told by
-its nodes (`nodes`), and what is allowed (`subset`).
+Belongs here: one rule a construct, each from a run of both engines, or because no engine gives it twice alike. Does not
+belong here: how a construct is told by its nodes (`nodes`, `times`), and what is allowed (`subset`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tools.spark_sql import nodes as n
+from tools.spark_sql import times as t
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ SILENT = (
     Rule("date_diff(part, a, b)", "counts the boundaries passed on DuckDB and whole units on Spark",
          "the difference of microseconds or of day_index", n.calls("date_diff", "datediff", of=(exp.DateDiff,))),
     Rule("extract(dow from t)", "counts Sunday as 0 on DuckDB and as 1 on Spark",
-         "(day_index + 4) % 7, which is 0 on Sundays", n.is_day_of_week),
+         "(day_index + 4) % 7, which is 0 on Sundays", t.is_day_of_week),
     Rule("percentile_cont(q), percentile_disc(q) within group", "becomes percentile_approx: 8.5 turned into 10",
          _RANK, n.is_a(exp.WithinGroup)),
     Rule("approx_quantile, approx_count_distinct", "gives another result on each run",
@@ -70,7 +71,7 @@ SILENT = (
     Rule("a cast to text", "spells fractions, NaN, intervals and times in another way", _TEXT,
          n.is_cast_to("VARCHAR", "TEXT", "CHAR", "NCHAR", "NVARCHAR")),
     Rule("date - date", "is a number of days to DuckDB and an interval to Spark",
-         "the difference of day_index", n.is_difference_of_dates),
+         "the difference of day_index", t.is_difference_of_dates),
     Rule("avg, stddev, variance, corr, regr_slope", "sums fractions in whatever order: six runs, six last digits",
          _SUMS, n.is_aggregate_of_fractions),
 )  # fmt: skip
@@ -79,14 +80,14 @@ SILENT = (
 ZONED = (
     Rule("date_trunc(part, t)", "cuts at the session's hours and days, and makes a zoned time of a naive one",
          "arrived_us // 3600000000, in whole hours", n.is_a(exp.TimestampTrunc, exp.DateTrunc)),
-    Rule("a cast to a date", "takes the session's day", "arrived_us // 86400000000", n.is_date),
+    Rule("a cast to a date", "takes the session's day", "arrived_us // 86400000000", t.is_date),
     Rule("extract(hour from t) and other parts", "is the session's", "arrived_us // 3600000000 % 24",
-         n.is_part_of_time),
+         t.is_part_of_time),
     Rule("now(), current_date", "is another moment on every run, in the session's zone", "a bound parameter",
          n.calls("now", "today", "get_current_timestamp",
                  of=(exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Localtime, exp.Localtimestamp))),
     Rule("a time (arrived_at, hour_utc, a literal, make_timestamp)", "is zoned on one engine and naive on the other",
-         "arrived_us, and bounds in microseconds", n.is_time),
+         "arrived_us, and bounds in microseconds", t.is_time),
 )  # fmt: skip
 
 MARTS = (
@@ -112,9 +113,9 @@ LOUD = (
     Rule("time_bucket(width, t)", "becomes date_bin, which Spark does not know", "arrived_us // width",
          n.is_a(exp.DateBin)),
     Rule("epoch_ms, epoch_us, epoch_ns", "is unknown to Spark, or means the inverse", "arrived_us",
-         n.is_epoch_in_small_units),
+         t.is_epoch_in_small_units),
     Rule("extract(epoch from t), extract(isodow from t)", "is no part that Spark knows",
-         "arrived_us // 1000000, (day_index + 3) % 7 + 1", n.is_unknown_part),
+         "arrived_us // 1000000, (day_index + 3) % 7 + 1", t.is_unknown_part),
     Rule("make_timestamptz", "is unknown to Spark", "arrived_us", n.calls("make_timestamptz")),
     Rule("strftime, strptime", "takes patterns whose plain letters Spark refuses", _TEXT,
          n.is_a(exp.TimeToStr, exp.StrToTime)),
