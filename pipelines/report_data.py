@@ -123,6 +123,7 @@ def _cell(row: dict[str, Any]) -> HeatCell:
         bin_low=row["bin_low_permille"] / 1000,
         bin_high=row["bin_high_permille"] / 1000,
         n_requests=row["n_requests"],
+        input_tokens=row["input_tokens"],
     )
 
 

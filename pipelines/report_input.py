@@ -35,6 +35,7 @@ class HeatCell:
     bin_low: float
     bin_high: float
     n_requests: int
+    input_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,30 @@
+"""
+The report's figures: what was found → Vega-Lite specifications, the script that draws them, and pictures.
+
+Belongs here: what is drawn and how it is said to those who cannot see it. Does not belong here: reading marts, pages,
+fitting; names from logs are texts here and nothing else.
+
+A figure is a pure function of a view of `report_input`: the same view gives the same specification. None means that
+there is nothing to draw. Its title and caption, for the page to set, are in `usermeta`.
+"""
+
+from pipelines.report_figures.bathtub import bathtub
+from pipelines.report_figures.heat import hit_rates_by_hour
+from pipelines.report_figures.script import script
+from pipelines.report_figures.spec import Spec
+from pipelines.report_figures.theme import ThemeName, theme, tokens
+from pipelines.report_figures.throughput import curve_families, hit_throughput, throughput, throughput_by_length
+
+__all__ = [
+    "Spec",
+    "ThemeName",
+    "bathtub",
+    "curve_families",
+    "hit_rates_by_hour",
+    "hit_throughput",
+    "script",
+    "theme",
+    "throughput",
+    "throughput_by_length",
+    "tokens",
+]

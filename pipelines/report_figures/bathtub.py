@@ -1,0 +1,180 @@
+"""
+The bathtub: the revenue index of this very traffic at other hit rates, and where the deployment stands in it.
+
+Belongs here: zones, floor, exit, operating point and its path over the day. Does not belong here: finding them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from models.valley import revenue_index
+from pipelines.display import index, interval, known, share, utc_time
+from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, hit_rate_x, named, rows
+from pipelines.report_input import BathtubView, CurveView, HourRow
+from pipelines.verdict import Verdict
+
+_CLOSED_GRID = np.round(np.arange(0.0, 0.996, 0.005), 3)
+_NARROWEST = {"descending": 0.22, "ascending": 0.2, "past the exit": 0.27}
+"""A zone's name is written where its width [hit rate] holds it in the narrowest figure; the hue tells it anyway."""
+
+
+def bathtub(
+    view: BathtubView | None,
+    verdict: Verdict,
+    *,
+    hours: Sequence[HourRow] = (),
+    curve: CurveView | None = None,
+) -> Spec | None:
+    """
+    Draw the revenue index against hit rate; None without a bathtub or with a curve that cannot be trusted.
+
+    Beside the traffic's own bathtub runs the article's closed form at the curve's slope and the price ratio. hours: the
+    path of the operating point, hour by hour.
+    """
+    if view is None or not view.curve or (curve is not None and not curve.trustworthy):
+        return None
+    own = rows(("hit_rate", "index"), view.curve)
+    closed = _closed(curve, verdict)
+    path = _path(hours)
+    low, high = _frame([row["index"] for row in own], path, verdict)
+    here = rows(("hit_rate", "index"), [(verdict.hit_rate, verdict.revenue_index)])
+    return filled(
+        _form(),
+        title="The bathtub of this traffic",
+        caption=_caption(closed, path),
+        description=f"Revenue index against hit rate. Operating point: hit rate {share(verdict.hit_rate)}, index"
+        f" {index(verdict.revenue_index)} (interval {interval(verdict.index_low, verdict.index_high)}). Floor of the"
+        f" valley: {share(verdict.floor_hit_rate)}. Exit: {share(verdict.exit_hit_rate)}."
+        + (f" The operating point moved through {len(path)} hours." if path else ""),
+        data={
+            "own": own,
+            "band": rows(("hit_rate", "low", "high"), view.band),
+            "closed": closed,
+            "path": path,
+            "here": here,
+            "whisker": rows(
+                ("hit_rate", "low", "high"), [(verdict.hit_rate, verdict.index_low, verdict.index_high)] if here else []
+            ),
+            "label": [_label(row, verdict, low, high) for row in here],
+            **_zones(verdict),
+        },
+        params={"low": low, "high": high},
+    )
+
+
+def _closed(curve: CurveView | None, verdict: Verdict) -> list[Row]:
+    if curve is None or curve.a is None or not known(curve.a) or verdict.price_ratio is None or curve.a >= 1:
+        return []
+    values = revenue_index(_CLOSED_GRID, curve.a, verdict.price_ratio)
+    return rows(("hit_rate", "index"), zip(_CLOSED_GRID.tolist(), np.asarray(values).tolist(), strict=True))
+
+
+def _path(hours: Sequence[HourRow]) -> list[Row]:
+    fields = ("hit_rate", "index", "hour")
+    return rows(fields, [(hour.hit_rate, hour.revenue_index, utc_time(hour.hour_utc)) for hour in hours])
+
+
+def _frame(values: Sequence[float], path: Sequence[Row], verdict: Verdict) -> tuple[float, float]:
+    """Show the whole valley, the operating point and its path; the right rim may leave, since it has no bound."""
+    here = [v for v in (verdict.revenue_index, verdict.index_low, verdict.index_high) if v is not None and known(v)]
+    here += [row["index"] for row in path]
+    low = min([1.0, *values, *here])
+    high = max(1 + max(0.08, (1 - low) * 0.5), max(here, default=1.0) + 0.03)
+    return max(0.0, low - 0.12 * (high - low)), high
+
+
+def _zones(verdict: Verdict) -> dict[str, list[Row]]:
+    floor, way_out = verdict.floor_hit_rate, verdict.exit_hit_rate
+    if floor is None or not known(floor):
+        return dict.fromkeys(("falling", "rising", "past", "marks", "zone_names"), [])
+    end = way_out if way_out is not None and known(way_out) else 1.0
+    ground = {"falling": (0.0, floor), "rising": (floor, end), "past": (end, 1.0)}
+    marks = [{"hit_rate": floor, "name": f"floor {share(floor)}", "row": 0}]
+    if end < 1:
+        marks.append({"hit_rate": end, "name": f"exit {share(end)}", "row": 1})
+    names = zip(_NARROWEST.items(), ground.values(), strict=True)
+    return {
+        **{name: [{"start": start, "stop": stop}] if stop > start else [] for name, (start, stop) in ground.items()},
+        "marks": marks,
+        "zone_names": [
+            {"hit_rate": (start + stop) / 2, "name": name}
+            for (name, narrowest), (start, stop) in names
+            if stop - start >= narrowest
+        ],
+    }
+
+
+def _label(here: Row, verdict: Verdict, low: float, high: float) -> Row:
+    """Put the operating point's label inside the bowl, or below the rising rim, and inside the frame."""
+    is_below = here["index"] < 1
+    ends = [v for v in (verdict.index_low, verdict.index_high) if v is not None and known(v)] or [here["index"]]
+    away = 0.05 * (high - low)
+    return {
+        "hit_rate": min(max(here["hit_rate"], 0.14), 0.86),
+        "index": max(ends) + away if is_below else min(ends) - away,
+        "name": f"now {index(verdict.revenue_index)}",
+    }
+
+
+def _caption(closed: Sequence[Row], path: Sequence[Row]) -> str:
+    said = "Index 1: a busy second earns what it would without a cache. Shaded along the curve: its 90 % interval."
+    said += " Dashed: the closed form for one prompt length." if closed else ""
+    return said + (f" Small dots: the last {len(path)} hours." if path else "")
+
+
+@cache
+def _form() -> Spec:
+    alt = altair()
+    scale = alt.Scale(domainMin=alt.ExprRef("low"), domainMax=alt.ExprRef("high"), nice=False, zero=False)
+    axis = alt.Axis(format=".2f", tickCount=6, title="revenue index (per busy second, 1 = without a cache)")
+    x = hit_rate_x()
+
+    def y(field: str = "index") -> Any:
+        return alt.Y(f"{field}:Q", scale=scale, axis=axis)
+
+    zones = [
+        named(name).mark_rect(style=name).encode(x=hit_rate_x("start"), x2="stop:Q")
+        for name in ("falling", "rising", "past")
+    ]
+    marks = named("marks").mark_rule(style="mark").encode(x=x)
+    mark_names = [
+        named("marks")
+        .transform_filter((alt.datum.row == row) & (alt.datum.hit_rate > 0.5 if left else alt.datum.hit_rate <= 0.5))
+        .mark_text(style="note", align="right" if left else "left", dx=-5 if left else 5)
+        .encode(x=x, y=alt.value(alt.ExprRef(f"height - {8 + 15 * row}")), text="name:N")
+        for row in (0, 1)
+        for left in (True, False)
+    ]
+    lines = [
+        named(name).mark_line(style=style, clip=True).encode(x=x, y=y())
+        for name, style in (("closed", "line"), ("own", "law"))
+    ]
+    path_tips = [alt.Tooltip("hour:N", title="hour (UTC)"), alt.Tooltip("hit_rate:Q", title="hit rate", format=".1%")]
+    path_tips.append(alt.Tooltip("index:Q", format=".3f"))
+    layers = alt.layer(
+        *zones,
+        named("zone_names").mark_text(style="note").encode(x=x, y=alt.value(10), text="name:N"),
+        marks,
+        _parity(scale, axis),
+        named("band").mark_area(style="band", clip=True).encode(x=x, y=y("low"), y2="high:Q"),
+        *lines,
+        named("path").mark_line(style="path", clip=True).encode(x=x, y=y(), order="hour:N"),
+        named("path").mark_circle(style="hours", size=12, clip=True).encode(x=x, y=y(), tooltip=path_tips),
+        named("whisker").mark_rule(style="whisker").encode(x=x, y=y("low"), y2="high:Q"),
+        named("here").mark_circle(style="here", size=110, opacity=1).encode(x=x, y=y(), tooltip=path_tips[1:]),
+        named("label").mark_text(style="strong").encode(x=x, y=y(), text="name:N"),
+        *mark_names,
+    ).add_params(alt.param(name="low", value=0), alt.param(name="high", value=2))
+    return drawn_up(layers, 320)
+
+
+def _parity(scale: Any, axis: Any) -> Any:
+    """The line where a cache neither earns nor costs."""
+    alt = altair()
+    one = alt.Chart(alt.InlineData(values=[{"index": 1}]))
+    return one.mark_rule(style="parity").encode(y=alt.Y("index:Q", scale=scale, axis=axis))

@@ -1,0 +1,309 @@
+"""
+Throughput against hit rate: computed tokens with what was measured and fitted, and cached tokens with their hyperbola.
+
+Belongs here: the figures of one throughput curve. Does not belong here: prices (`revenue`, `bathtub`), fitting.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from pipelines.display import count, interval, known, number, share
+from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, hit_rate_x, named, rows
+from pipelines.report_input import CurveView, LengthView
+
+MOST_POINTS = 1500
+_FRAME = 0.98
+"""Share of the points that the frame is chosen by; the others may leave it."""
+
+
+def throughput(curve: CurveView | None) -> Spec | None:
+    """
+    Draw computed tokens per busy second against hit rate; None where nothing was measured or fitted.
+
+    Points: measurements, the larger the more requests, at most `MOST_POINTS` of them. The law with its interval, dashed
+    where it is not trustworthy; the article's straight line; and where an engine that does not pack has tail chunks.
+    """
+    if curve is None:
+        return None
+    points = _thinned(rows(("hit_rate", "tps_miss", "n_requests"), curve.points))
+    law, line = (rows(("hit_rate", "tps_miss"), of) for of in (curve.law, curve.line))
+    if not points and not law:
+        return None
+    band = rows(("hit_rate", "low", "high"), curve.band)
+    top = _top([point["tps_miss"] for point in points], (row["tps_miss"] for row in (*law, *line)))
+    beyond = sum(point["tps_miss"] > top for point in points)
+    is_trusted = curve.trustworthy
+    return filled(
+        _throughput_form(),
+        title="Miss throughput against hit rate",
+        caption=_caption(curve, len(points), beyond),
+        description=f"{count(len(points))} measured points of computed tokens per busy second against hit rate"
+        + _slope_words(curve)
+        + ("." if is_trusted else "; the curve is not trustworthy."),
+        data={
+            "points": points,
+            "band": band if is_trusted else [],
+            "law": law if is_trusted else [],
+            "doubtful": [] if is_trusted else law,
+            "line": line if is_trusted else [],
+            "singular": _singular(curve),
+            "names": _names(law, line, top) if is_trusted else [],
+        },
+        params={"top": top},
+    )
+
+
+def hit_throughput(curve: CurveView | None) -> Spec | None:
+    """Draw cached tokens per busy second against hit rate: x/(1-x) times the miss throughput, measured and by the law."""
+    if curve is None or not curve.trustworthy:
+        return None
+    law = _hits(rows(("hit_rate", "tps_miss"), curve.law))
+    points = _hits(_thinned(rows(("hit_rate", "tps_miss", "n_requests"), curve.points)))
+    if not law:
+        return None
+    reached = max((point["hit_rate"] for point in points), default=0.9)
+    framed = [row["tps_hit"] for row in law if row["hit_rate"] <= max(reached, 0.5)]
+    top = _top([point["tps_hit"] for point in points], framed)
+    at_half = law[bisect.bisect_left([row["hit_rate"] for row in law], 0.5) - 1]
+    return filled(
+        _hit_form(),
+        title="Hit throughput against hit rate",
+        caption="The curve is x / (1 − x) of the miss throughput: its hyperbola pays only if a cached token is sold for"
+        " enough.",
+        description=f"Cached tokens per busy second against hit rate: about {number(at_half['tps_hit'])} at 50 %, rising"
+        f" without a bound near 100 %; {count(len(points))} measured points.",
+        data={"points": points, "law": law},
+        params={"top": top},
+    )
+
+
+def throughput_by_length(curve: CurveView | None) -> Spec | None:
+    """Draw the straight line of each band of prompt lengths; None where there are fewer than two."""
+    if curve is None or not curve.trustworthy:
+        return None
+    bands = [band for band in curve.lengths if known(band.tps0) and known(band.a)]
+    if len(bands) < 2:
+        return None
+    lines = [
+        {"band": position, "hit_rate": x, "tps_miss": band.tps0 * (1 - band.a * x)}
+        for position, band in enumerate(bands)
+        for x in (0.0, 0.9)
+        if band.tps0 is not None and band.a is not None
+    ]
+    names = [
+        {"hit_rate": 0.0, "tps_miss": band.tps0, "name": f"{_tokens(band)}, a = {number(band.a)}"} for band in bands
+    ]
+    return filled(
+        _length_form(),
+        title="Miss throughput by prompt length",
+        caption="Straight lines of the bands of prompt lengths that the traffic falls into: longer prompts fall steeper"
+        " where attention is what costs.",
+        description="Computed tokens per busy second against hit rate by prompt length: "
+        + "; ".join(f"{_tokens(band)}: {number(band.tps0)} falling with slope {number(band.a)}" for band in bands)
+        + ".",
+        data={"lines": lines, "names": _apart(names, 0.075)},
+    )
+
+
+def curve_families(curve: CurveView | None) -> Spec | None:
+    """Draw how far each shape of curve is off on hours that it was not fitted to; None where none were compared."""
+    if curve is None:
+        return None
+    compared = [family for family in curve.families if known(family.error)]
+    if not compared:
+        return None
+    data = [
+        {"family": family.family.replace("_", " "), "error": family.error, "label": share(family.error, 2)}
+        for family in compared
+    ]
+    kept = [row for row, family in zip(data, compared, strict=True) if family.is_kept]
+    return filled(
+        _families_form(),
+        title="Which shape of curve predicts best",
+        caption="Relative error on hours left out; the shape that is kept is in colour.",
+        description="Relative error on hours left out by shape of curve: "
+        + ", ".join(f"{row['family']} {row['label']}" for row in data)
+        + ".",
+        data={"families": data, "kept": kept},
+        height=26 * len(data),
+    )
+
+
+def _thinned(points: list[Row]) -> list[Row]:
+    """Keep every n-th point by hit rate, so that the whole range stays."""
+    step = math.ceil(len(points) / MOST_POINTS)
+    return sorted(points, key=lambda point: (point["hit_rate"], point["tps_miss"]))[::step] if step > 1 else points
+
+
+def _hits(points: list[Row]) -> list[Row]:
+    return [
+        {key: value for key, value in point.items() if key != "tps_miss"}
+        | {"tps_hit": point["hit_rate"] / (1 - point["hit_rate"]) * point["tps_miss"]}
+        for point in points
+        if point["hit_rate"] < 1
+    ]
+
+
+def _top(heights: Sequence[float], curves: Iterable[float]) -> float:
+    """Choose the top of the axis by the curves and nearly all points."""
+    ordinary = sorted(heights)[: math.ceil(len(heights) * _FRAME)]
+    top = 1.08 * max([*ordinary, *curves], default=0.0)
+    return top if top > 0 else 1.0
+
+
+def _singular(curve: CurveView) -> list[Row]:
+    """Place tail chunks on the law: the nearest of its hit rates."""
+    law = rows(("hit_rate", "tps_miss"), curve.law)
+    if curve.tail is None or not law or not curve.trustworthy:
+        return []
+    return [
+        min(law, key=lambda row: abs(row["hit_rate"] - x)) | {"hit_rate": x}
+        for x in curve.tail.hit_rates
+        if 0 <= x <= law[-1]["hit_rate"]
+    ]
+
+
+def _names(law: list[Row], line: list[Row], top: float) -> list[Row]:
+    """Name law and line where they are furthest apart, each on its own side."""
+    if not law or not line:
+        return []
+    at = {row["hit_rate"]: row["tps_miss"] for row in line}
+    shared = [row for row in law if row["hit_rate"] in at and 0.15 <= row["hit_rate"] <= 0.9]
+    if not shared:
+        return []
+    widest = max(shared, key=lambda row: abs(row["tps_miss"] - at[row["hit_rate"]]))
+    x, up = widest["hit_rate"], widest["tps_miss"] >= at[widest["hit_rate"]]
+    gap = 0.035 * top * (1 if up else -1)
+    return [
+        {"hit_rate": x, "tps_miss": widest["tps_miss"] + gap, "name": "law", "kind": "law"},
+        {"hit_rate": x, "tps_miss": at[x] - gap, "name": "straight line", "kind": "line"},
+    ]
+
+
+def _apart(names: list[Row], least: float) -> list[Row]:
+    """Move labels down so that none covers another; least: their height as a share of the highest."""
+    gap = least * max(row["tps_miss"] for row in names)
+    placed = sorted((dict(row) for row in names), key=lambda row: -float(row["tps_miss"]))
+    for above, below in pairwise(placed):
+        below["tps_miss"] = min(below["tps_miss"], above["tps_miss"] - gap)
+    return placed
+
+
+def _tokens(band: LengthView) -> str:
+    return f"{number(band.low_input_tokens)}–{number(band.high_input_tokens)} tokens"
+
+
+def _slope_words(curve: CurveView) -> str:
+    if not (known(curve.tps0) and known(curve.a)):
+        return ""
+    return (
+        f"; the straight line starts at {number(curve.tps0)} tokens per busy second without hits and has the relative"
+        f" slope {number(curve.a)} ({interval(curve.a_low, curve.a_high)})"
+    )
+
+
+def _caption(curve: CurveView, n_points: int, beyond: int) -> str:
+    said = f"{count(n_points)} points, larger ones of more requests"
+    said += f"; {count(beyond)} beyond the frame" if beyond else ""
+    if curve.reference_input_tokens is not None and curve.law:
+        said += f". Curve at {count(curve.reference_input_tokens)} input tokens, shaded: its 90 % interval"
+    if _singular(curve) and curve.tail is not None:
+        said += f". Diamonds: prompts that end in a small chunk of {count(curve.tail.chunk_tokens)} tokens"
+    return said + "."
+
+
+def _tps(field: str, title: str, **scale: Any) -> Any:
+    alt = altair()
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=True, **scale), axis=alt.Axis(format="~s", tickCount=5))
+
+
+def _dots(y: Any, field: str, title: str) -> Any:
+    alt = altair()
+    return (
+        named("points")
+        .mark_circle(style="points", clip=True)
+        .encode(
+            x=hit_rate_x(),
+            y=y,
+            size=alt.Size("n_requests:Q", legend=None, scale=alt.Scale(range=[10, 130])),
+            tooltip=[
+                alt.Tooltip("hit_rate:Q", title="hit rate", format=".1%"),
+                alt.Tooltip(f"{field}:Q", title=title, format=",.0f"),
+                alt.Tooltip("n_requests:Q", title="requests", format=","),
+            ],
+        )
+    )
+
+
+@cache
+def _throughput_form() -> Spec:
+    alt = altair()
+    y = _tps("tps_miss", "miss tokens per busy second", domainMin=0, domainMax=alt.ExprRef("top"))
+
+    def line(name: str, style: str) -> Any:
+        return named(name).mark_line(style=style, clip=True).encode(x=hit_rate_x(), y=y)
+
+    def label(kind: str, style: str) -> Any:
+        return (
+            named("names")
+            .transform_filter(alt.datum.kind == kind)
+            .mark_text(style=style, align="center", clip=True)
+            .encode(x=hit_rate_x(), y=y, text="name:N")
+        )
+
+    band = named("band").mark_area(style="band", clip=True).encode(x=hit_rate_x(), y=_renamed(y, "low"), y2="high:Q")
+    singular = (
+        named("singular")
+        .mark_point(style="singular", shape="diamond", size=70, clip=True)
+        .encode(x=hit_rate_x(), y=y, tooltip=[alt.Tooltip("hit_rate:Q", title="tail chunks at", format=".1%")])
+    )
+    layers = alt.layer(
+        _dots(y, "tps_miss", "miss tokens/s"), band, line("line", "line"), line("law", "law"),
+        line("doubtful", "doubtful"), singular, label("law", "note-main"), label("line", "note-other"),
+    ).add_params(alt.param(name="top", value=1))  # fmt: skip
+    return drawn_up(layers)
+
+
+@cache
+def _hit_form() -> Spec:
+    alt = altair()
+    y = _tps("tps_hit", "hit tokens per busy second", domainMin=0, domainMax=alt.ExprRef("top"))
+    law = named("law").mark_line(style="law", clip=True).encode(x=hit_rate_x(), y=y)
+    return drawn_up(
+        alt.layer(_dots(y, "tps_hit", "hit tokens/s"), law).add_params(alt.param(name="top", value=1)), 220
+    )
+
+
+@cache
+def _length_form() -> Spec:
+    alt = altair()
+    y = _tps("tps_miss", "miss tokens per busy second")
+    lines = named("lines").mark_line(style="law").encode(x=hit_rate_x(), y=y, detail="band:N")
+    names = (
+        named("names").mark_text(style="note", align="left", dx=6, dy=-7).encode(x=hit_rate_x(), y=y, text="name:N")
+    )
+    return drawn_up(alt.layer(lines, names), 220)
+
+
+@cache
+def _families_form() -> Spec:
+    alt = altair()
+    x = alt.X("error:Q", title="relative error on hours left out", axis=alt.Axis(format=".0%", tickCount=4, grid=True))
+    y = alt.Y("family:N", sort=None, title=None, axis=alt.Axis(labelLimit=140))
+    everyone = named("families").mark_bar(style="total", height=12).encode(x=x, y=y)
+    kept = named("kept").mark_bar(style="bar", height=12).encode(x=x, y=y)
+    label = named("families").mark_text(style="note", align="left", dx=4).encode(x=x, y=y, text="label:N")
+    return drawn_up(alt.layer(everyone, kept, label))
+
+
+def _renamed(y: Any, field: str) -> Any:
+    """Return the same axis for another field, so that layers share one scale."""
+    other = y.copy()
+    other.shorthand = f"{field}:Q"
+    return other
