@@ -137,6 +137,42 @@ class BathtubView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WaterfallView:
+    """Why a busy hour earns another amount than before: `parts` (factor, amount) add up to after − before, in
+    `currency`; the names say which stretches of time are compared."""
+
+    before: float
+    after: float
+    parts: tuple[tuple[str, float], ...]
+    currency: str | None
+    before_name: str
+    after_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeView:
+    """A row of `valley_episodes`; `left_at` is the hour in which it ended, None where it has not; money in `currency`."""
+
+    entered_at: datetime
+    left_at: datetime | None
+    peak_depth: float | None
+    lost_total: float | None
+    currency: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeverView:
+    """A lever in words and what it is worth: `gain` and its 90 % interval, in `currency` per day."""
+
+    words: str
+    gain: float
+    gain_low: float | None
+    gain_high: float | None
+    currency: str | None
+    breaks_even: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeploymentReport:
     """Everything the report says about one deployment; names come from logs and may be hostile."""
 

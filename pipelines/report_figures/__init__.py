@@ -9,22 +9,33 @@ there is nothing to draw. Its title and caption, for the page to set, are in `us
 """
 
 from pipelines.report_figures.bathtub import bathtub
+from pipelines.report_figures.distribution import requests_by_hit_rate
 from pipelines.report_figures.heat import hit_rates_by_hour
+from pipelines.report_figures.levers import levers
+from pipelines.report_figures.revenue import revenue
 from pipelines.report_figures.script import script
 from pipelines.report_figures.spec import Spec
 from pipelines.report_figures.theme import ThemeName, theme, tokens
 from pipelines.report_figures.throughput import curve_families, hit_throughput, throughput, throughput_by_length
+from pipelines.report_figures.timelines import episodes, sparkline
+from pipelines.report_figures.waterfall import waterfall
 
 __all__ = [
     "Spec",
     "ThemeName",
     "bathtub",
     "curve_families",
+    "episodes",
     "hit_rates_by_hour",
     "hit_throughput",
+    "levers",
+    "requests_by_hit_rate",
+    "revenue",
     "script",
+    "sparkline",
     "theme",
     "throughput",
     "throughput_by_length",
     "tokens",
+    "waterfall",
 ]

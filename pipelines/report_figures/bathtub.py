@@ -82,9 +82,11 @@ def _path(hours: Sequence[HourRow]) -> list[Row]:
 def _frame(values: Sequence[float], path: Sequence[Row], verdict: Verdict) -> tuple[float, float]:
     """Show the whole valley, the operating point and its path; the right rim may leave, since it has no bound."""
     here = [v for v in (verdict.revenue_index, verdict.index_low, verdict.index_high) if v is not None and known(v)]
-    here += [row["index"] for row in path]
-    low = min([1.0, *values, *here])
+    gone = [row["index"] for row in path]
+    low = min([1.0, *values, *here, *gone])
+    # The path may leave as well, lest one good hour flattens the valley.
     high = max(1 + max(0.08, (1 - low) * 0.5), max(here, default=1.0) + 0.03)
+    high = max(high, min(max(gone, default=1.0) + 0.03, 1 + 2.5 * (1 - low)))
     return max(0.0, low - 0.12 * (high - low)), high
 
 
@@ -141,18 +143,18 @@ def _form() -> Spec:
         named(name).mark_rect(style=name).encode(x=hit_rate_x("start"), x2="stop:Q")
         for name in ("falling", "rising", "past")
     ]
-    marks = named("marks").mark_rule(style="mark").encode(x=x)
+    marks = named("marks").mark_rule(style="limit").encode(x=x)
     mark_names = [
         named("marks")
         .transform_filter((alt.datum.row == row) & (alt.datum.hit_rate > 0.5 if left else alt.datum.hit_rate <= 0.5))
         .mark_text(style="note", align="right" if left else "left", dx=-5 if left else 5)
-        .encode(x=x, y=alt.value(alt.ExprRef(f"height - {8 + 15 * row}")), text="name:N")
+        .encode(x=x, y=alt.value(26 + 15 * row), text="name:N")
         for row in (0, 1)
         for left in (True, False)
     ]
     lines = [
         named(name).mark_line(style=style, clip=True).encode(x=x, y=y())
-        for name, style in (("closed", "line"), ("own", "law"))
+        for name, style in (("closed", "straight"), ("own", "law"))
     ]
     path_tips = [alt.Tooltip("hour:N", title="hour (UTC)"), alt.Tooltip("hit_rate:Q", title="hit rate", format=".1%")]
     path_tips.append(alt.Tooltip("index:Q", format=".3f"))
@@ -166,6 +168,7 @@ def _form() -> Spec:
         named("path").mark_line(style="path", clip=True).encode(x=x, y=y(), order="hour:N"),
         named("path").mark_circle(style="hours", size=12, clip=True).encode(x=x, y=y(), tooltip=path_tips),
         named("whisker").mark_rule(style="whisker").encode(x=x, y=y("low"), y2="high:Q"),
+        named("here").mark_circle(style="halo", size=190, opacity=1).encode(x=x, y=y()),
         named("here").mark_circle(style="here", size=110, opacity=1).encode(x=x, y=y(), tooltip=path_tips[1:]),
         named("label").mark_text(style="strong").encode(x=x, y=y(), text="name:N"),
         *mark_names,

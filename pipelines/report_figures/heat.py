@@ -22,7 +22,7 @@ EDGES = (*(k / 20 for k in range(20)), 0.99)
 """Rows from the bottom: exactly 0, then from each edge to the next (5 % wide, but 95–99 % and 99–100 %), exactly 1."""
 N_ROWS = len(EDGES) + 2
 _ROW_PX = 11
-_LABELS = {0: "exactly 0 %", 1: "above 0 %", 5: "20 %", 9: "40 %", 13: "60 %", 17: "80 %", 21: "99 %", 22: "100 %"}
+_LABELS = {0: "exactly 0 %", 5: "20 %", 9: "40 %", 13: "60 %", 17: "80 %", 20: "95 %", 22: "exactly 100 %"}
 
 
 def hit_rates_by_hour(cells: Sequence[HeatCell], *, weight: Literal["requests", "tokens"] = "requests") -> Spec | None:
@@ -74,14 +74,14 @@ def _form() -> Spec:
             share="weight === 'tokens' ? datum.tokens / max(datum.all_tokens, 1) : datum.requests / datum.all_requests",
             end="datum.hour + 3600000",
         )
-        .mark_rect(style="cells")
+        .mark_rect()
         .encode(
-            x=utc_x("hour", None, labelOverlap=True, tickCount=6),
+            x=utc_x("hour"),
             x2="end:T",
             y=alt.Y(
                 "row:O",
                 scale=alt.Scale(domain=list(range(N_ROWS - 1, -1, -1)), paddingInner=0.06),
-                axis=alt.Axis(values=list(_LABELS), labelExpr=labels, title="hit rate of a request", titleX=0),
+                axis=alt.Axis(values=list(_LABELS), labelExpr=labels, title="hit rate of a request"),
             ),
             color=alt.Color(
                 "share:Q",

@@ -80,10 +80,12 @@ def hit_rate_x(field: str = "hit_rate", title: str = "hit rate (share of input t
     return alt.X(f"{field}:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=axis)
 
 
-def utc_x(field: str, title: str | None, **axis: Any) -> Any:
-    """Return an axis of UTC time."""
+def utc_x(field: str, title: str | None = None) -> Any:
+    """Return an axis of UTC time: hours of the day, and the date where a day begins."""
     alt = altair()
-    return alt.X(f"{field}:T", scale=alt.Scale(type="utc", nice=False), axis=alt.Axis(title=title, **axis))
+    label = "utchours(datum.value) === 0 ? utcFormat(datum.value, '%-d %b') : utcFormat(datum.value, '%H:%M')"
+    axis = alt.Axis(title=title or "UTC", labelExpr=label, labelOverlap=True, tickCount=6)
+    return alt.X(f"{field}:T", scale=alt.Scale(type="utc", nice=False), axis=axis)
 
 
 def moment_ms(moment: datetime) -> int:

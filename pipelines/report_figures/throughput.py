@@ -108,6 +108,7 @@ def throughput_by_length(curve: CurveView | None) -> Spec | None:
         + "; ".join(f"{_tokens(band)}: {number(band.tps0)} falling with slope {number(band.a)}" for band in bands)
         + ".",
         data={"lines": lines, "names": _apart(names, 0.075)},
+        params={"top": 1.12 * max(row["tps_miss"] for row in lines)},
     )
 
 
@@ -131,6 +132,7 @@ def curve_families(curve: CurveView | None) -> Spec | None:
         + ", ".join(f"{row['family']} {row['label']}" for row in data)
         + ".",
         data={"families": data, "kept": kept},
+        params={"widest": 1.25 * max(row["error"] for row in data) or 1.0},
         height=26 * len(data),
     )
 
@@ -227,7 +229,7 @@ def _dots(y: Any, field: str, title: str) -> Any:
     alt = altair()
     return (
         named("points")
-        .mark_circle(style="points", clip=True)
+        .mark_circle(style="dots", clip=True)
         .encode(
             x=hit_rate_x(),
             y=y,
@@ -264,7 +266,7 @@ def _throughput_form() -> Spec:
         .encode(x=hit_rate_x(), y=y, tooltip=[alt.Tooltip("hit_rate:Q", title="tail chunks at", format=".1%")])
     )
     layers = alt.layer(
-        _dots(y, "tps_miss", "miss tokens/s"), band, line("line", "line"), line("law", "law"),
+        _dots(y, "tps_miss", "miss tokens/s"), band, line("line", "straight"), line("law", "law"),
         line("doubtful", "doubtful"), singular, label("law", "note-main"), label("line", "note-other"),
     ).add_params(alt.param(name="top", value=1))  # fmt: skip
     return drawn_up(layers)
@@ -283,23 +285,23 @@ def _hit_form() -> Spec:
 @cache
 def _length_form() -> Spec:
     alt = altair()
-    y = _tps("tps_miss", "miss tokens per busy second")
+    y = _tps("tps_miss", "miss tokens per busy second", domainMax=alt.ExprRef("top"))
     lines = named("lines").mark_line(style="law").encode(x=hit_rate_x(), y=y, detail="band:N")
     names = (
-        named("names").mark_text(style="note", align="left", dx=6, dy=-7).encode(x=hit_rate_x(), y=y, text="name:N")
+        named("names").mark_text(style="strong", align="left", dx=6, dy=-11).encode(x=hit_rate_x(), y=y, text="name:N")
     )
-    return drawn_up(alt.layer(lines, names), 220)
+    return drawn_up(alt.layer(lines, names).add_params(alt.param(name="top", value=1)), 240)
 
 
 @cache
 def _families_form() -> Spec:
     alt = altair()
-    x = alt.X("error:Q", title="relative error on hours left out", axis=alt.Axis(format=".0%", tickCount=4, grid=True))
+    x = alt.X("error:Q", title="relative error on hours left out", axis=alt.Axis(format=".0%", tickCount=4, grid=True), scale=alt.Scale(domainMin=0, domainMax=alt.ExprRef("widest"), nice=False))  # fmt: skip
     y = alt.Y("family:N", sort=None, title=None, axis=alt.Axis(labelLimit=140))
-    everyone = named("families").mark_bar(style="total", height=12).encode(x=x, y=y)
-    kept = named("kept").mark_bar(style="bar", height=12).encode(x=x, y=y)
+    everyone = named("families").mark_bar(style="plain", height=12).encode(x=x, y=y)
+    kept = named("kept").mark_bar(style="chosen", height=12).encode(x=x, y=y)
     label = named("families").mark_text(style="note", align="left", dx=4).encode(x=x, y=y, text="label:N")
-    return drawn_up(alt.layer(everyone, kept, label))
+    return drawn_up(alt.layer(everyone, kept, label).add_params(alt.param(name="widest", value=1)))
 
 
 def _renamed(y: Any, field: str) -> Any:
