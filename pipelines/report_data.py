@@ -35,7 +35,7 @@ def report_path(warehouse: Warehouse) -> Path:
 def publish_report(warehouse: Warehouse, now: datetime) -> Path:
     """Render the snapshot's report beside it; return its path."""
     with warehouse.reader() as reader:
-        html = render_report(_report(reader, now))
+        html = render_report(read_report(reader, now))
     path = report_path(warehouse)
     with warehouse.explained():
         write_report(html, path)
@@ -60,7 +60,8 @@ def publish_if_behind(warehouse: Warehouse, now: datetime) -> None:
         finish_publishing(writer)
 
 
-def _report(reader: Reader, now: datetime) -> Report:
+def read_report(reader: Reader, now: datetime) -> Report:
+    """Return everything the report says, as the snapshot has it at `now`."""
     heat = _by_deployment(reader.rows("report/recent_heat"))
     points = _by_deployment(reader.rows("report/recent_points"))
     others = _by_deployment(reader.rows("report/other_curves"))

@@ -151,7 +151,7 @@ class WaterfallView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeView:
-    """A row of `valley_episodes`; `left_at` is the hour in which it ended, None where it has not; money in `currency`."""
+    """A row of `valley_episodes`; left_at: the hour in which it ended, None where it has not; money in `currency`."""
 
     entered_at: datetime
     left_at: datetime | None
@@ -184,6 +184,9 @@ class DeploymentReport:
     curve: CurveView | None = None
     bathtub: BathtubView | None = None
     profit: ProfitAndLoss | None = None
+    episodes: tuple[EpisodeView, ...] = ()
+    levers: tuple[LeverView, ...] = ()
+    waterfall: WaterfallView | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,10 @@ there is nothing to draw. Its title and caption, for the page to set, are in `us
 
 from pipelines.report_figures.bathtub import bathtub
 from pipelines.report_figures.distribution import requests_by_hit_rate
+from pipelines.report_figures.gallery import FIGURES, figures_of
 from pipelines.report_figures.heat import hit_rates_by_hour
 from pipelines.report_figures.levers import levers
+from pipelines.report_figures.pictures import FORMATS, Format, picture, write_figures
 from pipelines.report_figures.revenue import revenue
 from pipelines.report_figures.script import script
 from pipelines.report_figures.spec import Spec
@@ -21,14 +23,19 @@ from pipelines.report_figures.timelines import episodes, sparkline
 from pipelines.report_figures.waterfall import waterfall
 
 __all__ = [
+    "FIGURES",
+    "FORMATS",
+    "Format",
     "Spec",
     "ThemeName",
     "bathtub",
     "curve_families",
     "episodes",
+    "figures_of",
     "hit_rates_by_hour",
     "hit_throughput",
     "levers",
+    "picture",
     "requests_by_hit_rate",
     "revenue",
     "script",
@@ -38,4 +45,5 @@ __all__ = [
     "throughput_by_length",
     "tokens",
     "waterfall",
+    "write_figures",
 ]

@@ -46,7 +46,7 @@ def bathtub(
     return filled(
         _form(),
         title="The bathtub of this traffic",
-        caption=_caption(closed, path),
+        caption=_caption(verdict, closed, path),
         description=f"Revenue index against hit rate. Operating point: hit rate {share(verdict.hit_rate)}, index"
         f" {index(verdict.revenue_index)} (interval {interval(verdict.index_low, verdict.index_high)}). Floor of the"
         f" valley: {share(verdict.floor_hit_rate)}. Exit: {share(verdict.exit_hit_rate)}."
@@ -60,6 +60,9 @@ def bathtub(
             "whisker": rows(
                 ("hit_rate", "low", "high"), [(verdict.hit_rate, verdict.index_low, verdict.index_high)] if here else []
             ),
+            "closed_name": [min(closed, key=lambda row: float(row["index"])) | {"name": "closed form"}]
+            if closed
+            else [],
             "label": [_label(row, verdict, low, high) for row in here],
             **_zones(verdict),
         },
@@ -93,7 +96,7 @@ def _frame(values: Sequence[float], path: Sequence[Row], verdict: Verdict) -> tu
 def _zones(verdict: Verdict) -> dict[str, list[Row]]:
     floor, way_out = verdict.floor_hit_rate, verdict.exit_hit_rate
     if floor is None or not known(floor):
-        return dict.fromkeys(("falling", "rising", "past", "marks", "zone_names"), [])
+        return {name: [] for name in ("falling", "rising", "past", "marks", "zone_names")}
     end = way_out if way_out is not None and known(way_out) else 1.0
     ground = {"falling": (0.0, floor), "rising": (floor, end), "past": (end, 1.0)}
     marks = [{"hit_rate": floor, "name": f"floor {share(floor)}", "row": 0}]
@@ -123,8 +126,10 @@ def _label(here: Row, verdict: Verdict, low: float, high: float) -> Row:
     }
 
 
-def _caption(closed: Sequence[Row], path: Sequence[Row]) -> str:
+def _caption(verdict: Verdict, closed: Sequence[Row], path: Sequence[Row]) -> str:
     said = "Index 1: a busy second earns what it would without a cache. Shaded along the curve: its 90 % interval."
+    if known(verdict.floor_hit_rate) and not known(verdict.exit_hit_rate):
+        said += " There is no exit: it never earns that again."
     said += " Dashed: the closed form for one prompt length." if closed else ""
     return said + (f" Small dots: the last {len(path)} hours." if path else "")
 
@@ -170,6 +175,7 @@ def _form() -> Spec:
         named("whisker").mark_rule(style="whisker").encode(x=x, y=y("low"), y2="high:Q"),
         named("here").mark_circle(style="halo", size=190, opacity=1).encode(x=x, y=y()),
         named("here").mark_circle(style="here", size=110, opacity=1).encode(x=x, y=y(), tooltip=path_tips[1:]),
+        named("closed_name").mark_text(style="note-other", dy=11, clip=True).encode(x=x, y=y(), text="name:N"),
         named("label").mark_text(style="strong").encode(x=x, y=y(), text="name:N"),
         *mark_names,
     ).add_params(alt.param(name="low", value=0), alt.param(name="high", value=2))

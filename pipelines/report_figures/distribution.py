@@ -7,7 +7,7 @@ Belongs here: pooling bins, and reading percentiles from them. Does not belong h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -37,18 +37,21 @@ def requests_by_hit_rate(cells: Iterable[HeatCell]) -> Spec | None:
     held = {percent: percentile_bin(bins, percent) for percent in PERCENTILES}
     high = sum(n for (low, _), n in bins.items() if low >= 0.99) / everything
     said = ", ".join(f"{_NAMES[percent]} {_bin_words(*held[percent])}" for percent in PERCENTILES)
+    bars = _bars(bins, everything)
     return filled(
         _form(),
         title="Requests by hit rate",
         caption=f"{count(everything)} requests; {share(high)} of them at 99 % or above.",
         description=f"Histogram of {count(everything)} requests by hit rate: {said}; {share(high)} at 99 % or above.",
         data={
-            "bars": _bars(bins, everything),
+            "bars": bars,
             "percentiles": [
                 {"hit_rate": (low + top) / 2, "row": row, "name": f"{_NAMES[percent]} {_bin_words(low, top)}"}
                 for row, (percent, (low, top)) in enumerate(held.items())
             ],
         },
+        # Room above for the percentiles' names.
+        params={"top": 1.28 * max(bar["share"] for bar in bars)},
     )
 
 
@@ -63,7 +66,7 @@ def percentile_bin(bins: Counter[tuple[float, float]], percent: int) -> tuple[fl
     raise ValueError(f"percentile {percent} is out of range: 0 < percent <= 100")
 
 
-def _bars(bins: Counter[tuple[float, float]], everything: int) -> Sequence[Row]:
+def _bars(bins: Counter[tuple[float, float]], everything: int) -> list[Row]:
     """Pool to whole per cents; the bins without width move outside."""
     pooled: Counter[tuple[float, float, str]] = Counter()
     for (low, high), n in bins.items():
@@ -95,7 +98,8 @@ def _form() -> Spec:
     def x(field: str) -> Any:
         return alt.X(f"{field}:Q", scale=scale, axis=axis)
 
-    y = alt.Y("share:Q", title="share of requests", axis=alt.Axis(format=".0%", tickCount=4))
+    scale_y = alt.Scale(domainMin=0, domainMax=alt.ExprRef("top"), nice=False)
+    y = alt.Y("share:Q", title="share of requests", scale=scale_y, axis=alt.Axis(format="~%", tickCount=4))
     bars = (
         named("bars")
         .mark_rect(style="chosen")
@@ -120,4 +124,4 @@ def _form() -> Spec:
         for row in range(len(PERCENTILES))
         for is_left in (True, False)
     ]
-    return drawn_up(alt.layer(bars, lines, *names), 220)
+    return drawn_up(alt.layer(bars, lines, *names).add_params(alt.param(name="top", value=1)), 220)

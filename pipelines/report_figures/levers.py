@@ -24,7 +24,12 @@ def levers(view: Sequence[LeverView]) -> Spec | None:
         return None
     unit = "currency not known" if usable[0].currency is None else shown(usable[0].currency, 12)
     bars = [
-        {"lever": position, "name": shown(lever.words, 90), "gain": lever.gain, "label": money(lever.gain, lever.currency)}
+        {
+            "lever": position,
+            "name": shown(lever.words, 90),
+            "gain": lever.gain,
+            "label": money(lever.gain, lever.currency),
+        }
         for position, lever in enumerate(usable)
     ]
     ends = [end for lever in usable for end in (lever.gain, lever.gain_low, lever.gain_high) if end is not None]

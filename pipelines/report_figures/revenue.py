@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from pipelines.display import known, money, share, shown
 from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, hit_rate_x, named, rows
 from pipelines.report_input import CurveView
 from pipelines.verdict import Verdict
 
+_ALIGNED: dict[str, Literal["left", "center"]] = {"miss": "left", "hit": "center"}
 _FRAMED_INDEX = 1.6
 """How far above the revenue without hits the frame reaches: near 100 % there is no bound."""
 
@@ -87,10 +88,17 @@ def _at(parts: list[Row], x: float | None) -> float:
 def _names(parts: list[Row], top: float) -> list[Row]:
     """Name each part where it is thick: computed tokens at the left, cached ones where they reach a tenth."""
     names = [{"hit_rate": 0.04, "at": parts[0]["miss"] * 0.5, "name": "computed tokens", "kind": "miss"}]
-    thick = [row for row in parts if row["hit"] > 0.14 * top and 0.3 <= row["hit_rate"] and row["total"] < top]
+    thick = [row for row in parts if row["hit"] > 0.14 * top and row["hit_rate"] >= 0.3 and row["total"] < top]
     if thick:
         row = thick[len(thick) // 2]
-        names.append({"hit_rate": row["hit_rate"], "at": row["miss"] + row["hit"] / 2, "name": "cached", "kind": "hit"})
+        names.append(
+            {
+                "hit_rate": min(row["hit_rate"], 0.87),
+                "at": row["miss"] + row["hit"] / 2,
+                "name": "cached",
+                "kind": "hit",
+            }
+        )
     return names
 
 
@@ -103,7 +111,7 @@ def _form(axis_title: str) -> Spec:
     alt = altair()
     x = hit_rate_x()
     scale = alt.Scale(domainMin=0, domainMax=alt.ExprRef("top"), nice=False)
-    axis = alt.Axis(title=axis_title, format="~g", tickCount=5)
+    axis = alt.Axis(title=axis_title, format=",.4~g", tickCount=5)
 
     def y(field: str) -> Any:
         return alt.Y(f"{field}:Q", scale=scale, axis=axis)
@@ -121,6 +129,8 @@ def _form(axis_title: str) -> Spec:
         .transform_filter(alt.datum.kind == kind)
         .mark_text(style="strong", align=align, clip=True)
         .encode(x=x, y=y("at"), text="name:N")
-        for kind, align in (("miss", "left"), ("hit", "center"))
+        for kind, align in _ALIGNED.items()
     ]
-    return drawn_up(alt.layer(computed, cached, total, start, *here, *names).add_params(alt.param(name="top", value=1)), 240)
+    return drawn_up(
+        alt.layer(computed, cached, total, start, *here, *names).add_params(alt.param(name="top", value=1)), 240
+    )

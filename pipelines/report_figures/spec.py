@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Spec: TypeAlias = dict[str, Any]
 Row: TypeAlias = dict[str, Any]
+HIT_RATE = "hit rate (share of input tokens from the cache)"
 HEIGHT = 280
 """Height of a figure's plot [px]; its width is its container's."""
 
@@ -73,18 +74,18 @@ def named(name: str, **more: Any) -> alt.Chart:
     return alt.Chart(alt.NamedData(name=name, **more))  # type: ignore[no-any-return]
 
 
-def hit_rate_x(field: str = "hit_rate", title: str = "hit rate (share of input tokens from the cache)") -> Any:
-    """Return the axis of hit rates, 0 to 100 %."""
+def hit_rate_x(field: str = "hit_rate", *, edge: float = 0.0, right: float = 1.0) -> Any:
+    """Return the axis of hit rates, 0 to 100 %; edge: room for points at its ends. right: where labels need more."""
     alt = altair()
-    axis = alt.Axis(format=".0%", values=[0, 0.2, 0.4, 0.6, 0.8, 1], title=title)
-    return alt.X(f"{field}:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=axis)
+    axis = alt.Axis(format=".0%", values=[0, 0.2, 0.4, 0.6, 0.8, 1], title=HIT_RATE)
+    return alt.X(f"{field}:Q", scale=alt.Scale(domain=[-edge, right + edge], nice=False), axis=axis)
 
 
 def utc_x(field: str, title: str | None = None) -> Any:
     """Return an axis of UTC time: hours of the day, and the date where a day begins."""
     alt = altair()
     label = "utchours(datum.value) === 0 ? utcFormat(datum.value, '%-d %b') : utcFormat(datum.value, '%H:%M')"
-    axis = alt.Axis(title=title or "UTC", labelExpr=label, labelOverlap=True, tickCount=6)
+    axis = alt.Axis(title=title or "UTC", labelExpr=label, labelOverlap=True, labelSeparation=8, tickCount=6)
     return alt.X(f"{field}:T", scale=alt.Scale(type="utc", nice=False), axis=axis)
 
 

@@ -102,7 +102,7 @@ def _styles(of: Tokens) -> dict[str, dict[str, Any]]:
         "whisker": {"color": of.ink, "strokeWidth": 2},
         "halo": {"color": of.surface},
         "here": {"color": of.ink},
-        "falling": {"color": of.loss, "fillOpacity": 0.15},
+        "falling": {"color": of.loss, "fillOpacity": 0.12},
         "rising": {"color": of.loss, "fillOpacity": 0.06},
         "past": {"color": of.gain, "fillOpacity": 0.1},
         "plain": {"color": of.muted, "fillOpacity": 0.55},

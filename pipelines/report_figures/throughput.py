@@ -18,6 +18,8 @@ from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, h
 from pipelines.report_input import CurveView, LengthView
 
 MOST_POINTS = 1500
+_MEASURED = 0.9
+"""Where the lines of length bands end: beyond, a straight line says nothing."""
 _FRAME = 0.98
 """Share of the points that the frame is chosen by; the others may leave it."""
 
@@ -60,7 +62,7 @@ def throughput(curve: CurveView | None) -> Spec | None:
 
 
 def hit_throughput(curve: CurveView | None) -> Spec | None:
-    """Draw cached tokens per busy second against hit rate: x/(1-x) times the miss throughput, measured and by the law."""
+    """Draw cached tokens per busy second against hit rate: x/(1-x) times the miss throughput, of points and law."""
     if curve is None or not curve.trustworthy:
         return None
     law = _hits(rows(("hit_rate", "tps_miss"), curve.law))
@@ -74,10 +76,10 @@ def hit_throughput(curve: CurveView | None) -> Spec | None:
     return filled(
         _hit_form(),
         title="Hit throughput against hit rate",
-        caption="The curve is x / (1 − x) of the miss throughput: its hyperbola pays only if a cached token is sold for"
-        " enough.",
-        description=f"Cached tokens per busy second against hit rate: about {number(at_half['tps_hit'])} at 50 %, rising"
-        f" without a bound near 100 %; {count(len(points))} measured points.",
+        caption="The curve is x / (1 − x) of the miss throughput; where it flattens at the right, fixed costs and loading"
+        " the cache cap it.",
+        description=f"Cached tokens per busy second against hit rate: about {number(at_half['tps_hit'])} at 50 %,"
+        f" {number(law[-1]['tps_hit'])} at {share(law[-1]['hit_rate'])}; {count(len(points))} measured points.",
         data={"points": points, "law": law},
         params={"top": top},
     )
@@ -90,14 +92,16 @@ def throughput_by_length(curve: CurveView | None) -> Spec | None:
     bands = [band for band in curve.lengths if known(band.tps0) and known(band.a)]
     if len(bands) < 2:
         return None
-    lines = [
+    lines: list[Row] = [
         {"band": position, "hit_rate": x, "tps_miss": band.tps0 * (1 - band.a * x)}
         for position, band in enumerate(bands)
-        for x in (0.0, 0.9)
+        for x in (0.0, _MEASURED)
         if band.tps0 is not None and band.a is not None
     ]
     names = [
-        {"hit_rate": 0.0, "tps_miss": band.tps0, "name": f"{_tokens(band)}, a = {number(band.a)}"} for band in bands
+        {"hit_rate": _MEASURED, "tps_miss": band.tps0 * (1 - band.a * _MEASURED), "name": _band_name(band)}
+        for band in bands
+        if band.tps0 is not None and band.a is not None
     ]
     return filled(
         _length_form(),
@@ -107,8 +111,7 @@ def throughput_by_length(curve: CurveView | None) -> Spec | None:
         description="Computed tokens per busy second against hit rate by prompt length: "
         + "; ".join(f"{_tokens(band)}: {number(band.tps0)} falling with slope {number(band.a)}" for band in bands)
         + ".",
-        data={"lines": lines, "names": _apart(names, 0.075)},
-        params={"top": 1.12 * max(row["tps_miss"] for row in lines)},
+        data={"lines": lines, "names": _apart(names, 0.065 * max(row["tps_miss"] for row in lines))},
     )
 
 
@@ -176,25 +179,29 @@ def _names(law: list[Row], line: list[Row], top: float) -> list[Row]:
     if not law or not line:
         return []
     at = {row["hit_rate"]: row["tps_miss"] for row in line}
-    shared = [row for row in law if row["hit_rate"] in at and 0.15 <= row["hit_rate"] <= 0.9]
+    shared = [row for row in law if row["hit_rate"] in at and 0.2 <= row["hit_rate"] <= 0.8]
     if not shared:
         return []
     widest = max(shared, key=lambda row: abs(row["tps_miss"] - at[row["hit_rate"]]))
     x, up = widest["hit_rate"], widest["tps_miss"] >= at[widest["hit_rate"]]
-    gap = 0.035 * top * (1 if up else -1)
+    gap = 0.05 * top * (1 if up else -1)
     return [
         {"hit_rate": x, "tps_miss": widest["tps_miss"] + gap, "name": "law", "kind": "law"},
         {"hit_rate": x, "tps_miss": at[x] - gap, "name": "straight line", "kind": "line"},
     ]
 
 
-def _apart(names: list[Row], least: float) -> list[Row]:
-    """Move labels down so that none covers another; least: their height as a share of the highest."""
-    gap = least * max(row["tps_miss"] for row in names)
+def _apart(names: list[Row], gap: float) -> list[Row]:
+    """Move labels down so that none covers another; gap: their height on the axis."""
     placed = sorted((dict(row) for row in names), key=lambda row: -float(row["tps_miss"]))
     for above, below in pairwise(placed):
         below["tps_miss"] = min(below["tps_miss"], above["tps_miss"] - gap)
     return placed
+
+
+def _band_name(band: LengthView) -> str:
+    low, high = (f"{tokens / 1000:.3g}" for tokens in (band.low_input_tokens, band.high_input_tokens))
+    return f"{low}–{high}k: a {number(band.a, 2)}"
 
 
 def _tokens(band: LengthView) -> str:
@@ -222,7 +229,9 @@ def _caption(curve: CurveView, n_points: int, beyond: int) -> str:
 
 def _tps(field: str, title: str, **scale: Any) -> Any:
     alt = altair()
-    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=True, **scale), axis=alt.Axis(format="~s", tickCount=5))
+    return alt.Y(
+        f"{field}:Q", title=title, scale=alt.Scale(zero=True, **scale), axis=alt.Axis(format="~s", tickCount=5)
+    )
 
 
 def _dots(y: Any, field: str, title: str) -> Any:
@@ -231,7 +240,7 @@ def _dots(y: Any, field: str, title: str) -> Any:
         named("points")
         .mark_circle(style="dots", clip=True)
         .encode(
-            x=hit_rate_x(),
+            x=_x(),
             y=y,
             size=alt.Size("n_requests:Q", legend=None, scale=alt.Scale(range=[10, 130])),
             tooltip=[
@@ -243,27 +252,31 @@ def _dots(y: Any, field: str, title: str) -> Any:
     )
 
 
+def _x() -> Any:
+    return hit_rate_x(edge=0.012)
+
+
 @cache
 def _throughput_form() -> Spec:
     alt = altair()
     y = _tps("tps_miss", "miss tokens per busy second", domainMin=0, domainMax=alt.ExprRef("top"))
 
     def line(name: str, style: str) -> Any:
-        return named(name).mark_line(style=style, clip=True).encode(x=hit_rate_x(), y=y)
+        return named(name).mark_line(style=style, clip=True).encode(x=_x(), y=y)
 
     def label(kind: str, style: str) -> Any:
         return (
             named("names")
             .transform_filter(alt.datum.kind == kind)
             .mark_text(style=style, align="center", clip=True)
-            .encode(x=hit_rate_x(), y=y, text="name:N")
+            .encode(x=_x(), y=y, text="name:N")
         )
 
-    band = named("band").mark_area(style="band", clip=True).encode(x=hit_rate_x(), y=_renamed(y, "low"), y2="high:Q")
+    band = named("band").mark_area(style="band", clip=True).encode(x=_x(), y=_renamed(y, "low"), y2="high:Q")
     singular = (
         named("singular")
         .mark_point(style="singular", shape="diamond", size=70, clip=True)
-        .encode(x=hit_rate_x(), y=y, tooltip=[alt.Tooltip("hit_rate:Q", title="tail chunks at", format=".1%")])
+        .encode(x=_x(), y=y, tooltip=[alt.Tooltip("hit_rate:Q", title="tail chunks at", format=".1%")])
     )
     layers = alt.layer(
         _dots(y, "tps_miss", "miss tokens/s"), band, line("line", "straight"), line("law", "law"),
@@ -276,27 +289,23 @@ def _throughput_form() -> Spec:
 def _hit_form() -> Spec:
     alt = altair()
     y = _tps("tps_hit", "hit tokens per busy second", domainMin=0, domainMax=alt.ExprRef("top"))
-    law = named("law").mark_line(style="law", clip=True).encode(x=hit_rate_x(), y=y)
-    return drawn_up(
-        alt.layer(_dots(y, "tps_hit", "hit tokens/s"), law).add_params(alt.param(name="top", value=1)), 220
-    )
+    law = named("law").mark_line(style="law", clip=True).encode(x=_x(), y=y)
+    return drawn_up(alt.layer(_dots(y, "tps_hit", "hit tokens/s"), law).add_params(alt.param(name="top", value=1)), 220)
 
 
 @cache
 def _length_form() -> Spec:
-    alt = altair()
-    y = _tps("tps_miss", "miss tokens per busy second", domainMax=alt.ExprRef("top"))
-    lines = named("lines").mark_line(style="law").encode(x=hit_rate_x(), y=y, detail="band:N")
-    names = (
-        named("names").mark_text(style="strong", align="left", dx=6, dy=-11).encode(x=hit_rate_x(), y=y, text="name:N")
-    )
-    return drawn_up(alt.layer(lines, names).add_params(alt.param(name="top", value=1)), 240)
+    x, y = hit_rate_x(right=1.5), _tps("tps_miss", "miss tokens per busy second")
+    lines = named("lines").mark_line(style="law").encode(x=x, y=y, detail="band:N")
+    names = named("names").mark_text(style="strong", align="left", dx=6).encode(x=x, y=y, text="name:N")
+    return drawn_up(altair().layer(lines, names), 240)
 
 
 @cache
 def _families_form() -> Spec:
     alt = altair()
-    x = alt.X("error:Q", title="relative error on hours left out", axis=alt.Axis(format=".0%", tickCount=4, grid=True), scale=alt.Scale(domainMin=0, domainMax=alt.ExprRef("widest"), nice=False))  # fmt: skip
+    x = alt.X("error:Q", title="relative error on hours left out", axis=alt.Axis(format=".0%", tickCount=4, grid=True),
+              scale=alt.Scale(domainMin=0, domainMax=alt.ExprRef("widest"), nice=False))  # fmt: skip
     y = alt.Y("family:N", sort=None, title=None, axis=alt.Axis(labelLimit=140))
     everyone = named("families").mark_bar(style="plain", height=12).encode(x=x, y=y)
     kept = named("kept").mark_bar(style="chosen", height=12).encode(x=x, y=y)

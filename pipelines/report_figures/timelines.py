@@ -25,7 +25,7 @@ def episodes(view: Sequence[EpisodeView], *, first: datetime, last: datetime) ->
     A bar is as high as the episode was deep; one that has not ended reaches the right edge.
     """
     start, end = moment_ms(first), moment_ms(last)
-    bars = [bar for bar in map(lambda one: _bar(one, start, end), view) if bar["stop"] > bar["start"]]
+    bars = [bar for one in view if (bar := _bar(one, start, end))["stop"] > bar["start"]]
     if not bars:
         return None
     still = sum(bar["is_open"] for bar in bars)
@@ -68,7 +68,7 @@ def _bar(one: EpisodeView, start: int, end: int) -> Row:
     left = end if one.left_at is None else moment_ms(one.left_at)
     depth = one.peak_depth or 0.0
     return {
-        "start": max(entered, start), "stop": min(left, end), "depth": depth, "middle": (max(entered, start) + min(left, end)) / 2,
+        "start": max(entered, start), "stop": min(left, end), "depth": depth,
         "is_open": one.left_at is None,
         "from": utc_time(one.entered_at), "to": "now" if one.left_at is None else f"{utc_time(one.left_at)} UTC",
         "depth_label": "not known" if one.peak_depth is None else number(depth),

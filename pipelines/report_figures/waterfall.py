@@ -29,8 +29,8 @@ def waterfall(view: WaterfallView | None) -> Spec | None:
     for factor, part in view.parts:
         kind = "gain" if part >= 0 else "loss"
         steps.append({
-            "row": len(steps) + 1, "name": _WORDS.get(factor, factor), "start": level, "stop": level + part, "kind": kind,
-            "label": _signed(part, view.currency), "right": max(level, level + part),
+            "row": len(steps) + 1, "name": _WORDS.get(factor, factor), "kind": kind,
+            "start": level, "stop": level + part, "label": _signed(part, view.currency), "right": max(level, level + part),
         })  # fmt: skip
         level += part
     ends = [
@@ -53,7 +53,7 @@ def waterfall(view: WaterfallView | None) -> Spec | None:
         + ", ".join(f"{row['name']} {row['label']}" for row in steps)
         + ".",
         data={"ends": [end | {"low": low} for end in ends], "steps": steps},
-        params={"low": low, "high": high},
+        params={"low": low, "high": high, "names": [ends[0]["name"], *(row["name"] for row in steps), ends[1]["name"]]},
         height=_ROW_PX * (len(steps) + 2),
     )
 
@@ -62,7 +62,7 @@ def _frame(edges: list[float]) -> tuple[float, float]:
     """Show the parts large: the frame is as wide as twice what changed, and leaves room for labels at the right."""
     low, high = min(edges), max(edges)
     width = (high - low) or abs(high) * 0.1 or 1.0
-    return low - 0.9 * width, high + 0.6 * width
+    return low - 0.3 * width, high + 0.6 * width
 
 
 def _signed(amount: float, currency: str | None) -> str:
@@ -73,10 +73,10 @@ def _signed(amount: float, currency: str | None) -> str:
 def _form(axis_title: str) -> Spec:
     alt = altair()
     scale = alt.Scale(domainMin=alt.ExprRef("low"), domainMax=alt.ExprRef("high"), nice=False, zero=False)
-    y = alt.Y("row:O", title=None, axis=None)
+    y = alt.Y("row:O", title=None, axis=alt.Axis(labelExpr="names[datum.value]", labelLimit=110, grid=False))
 
     def x(field: str) -> Any:
-        axis = alt.Axis(title=axis_title, format="~g", tickCount=4, grid=True)
+        axis = alt.Axis(title=axis_title, format=",.4~g", tickCount=4, grid=True)
         return alt.X(f"{field}:Q", scale=scale, axis=axis)
 
     bars = [
@@ -91,9 +91,5 @@ def _form(axis_title: str) -> Spec:
         named(name).mark_text(style="strong", align="left", dx=5).encode(x=x("right"), y=y, text="label:N")
         for name in ("steps", "ends")
     ]
-    names = [
-        named(name).mark_text(style="note", align="left").encode(x=alt.value(2), y=y, text="name:N")
-        for name in ("steps", "ends")
-    ]
-    params = [alt.param(name=name, value=value) for name, value in (("low", 0), ("high", 1))]
-    return drawn_up(alt.layer(ends, *bars, *labels, *names).add_params(*params))
+    params = [alt.param(name=name, value=value) for name, value in (("low", 0), ("high", 1), ("names", []))]
+    return drawn_up(alt.layer(ends, *bars, *labels).add_params(*params))
