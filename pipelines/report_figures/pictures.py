@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias, get_args
 from pipelines.display import anchor, shown
 from pipelines.files import write_whole
 from pipelines.report_figures.gallery import figures_of
+from pipelines.report_figures.png import packed
 from pipelines.report_figures.spec import Spec
 from pipelines.report_figures.theme import ThemeName, theme
 from pipelines.report_input import DeploymentReport
@@ -39,7 +40,7 @@ def picture(spec: Spec, kind: Format, *, of: str = "", look: ThemeName = "light"
     text = json.dumps(_on_paper(spec, of), allow_nan=False)
     if kind == "svg":
         return vegalite_to_svg(text, config=theme(look), allowed_base_urls=[]).encode()
-    return vegalite_to_png(text, config=theme(look), scale=scale, allowed_base_urls=[])
+    return packed(vegalite_to_png(text, config=theme(look), scale=scale, allowed_base_urls=[]))
 
 
 def write_figures(deployments: Sequence[DeploymentReport], folder: Path, kind: Format) -> list[Path]:
