@@ -19,7 +19,7 @@ from pipelines.report_input import BathtubView, CurveView, HourRow
 from pipelines.verdict import Verdict
 
 _CLOSED_GRID = np.round(np.arange(0.0, 0.996, 0.005), 3)
-_NARROWEST = {"descending": 0.22, "ascending": 0.2, "past the exit": 0.27}
+_NARROWEST = {"descending": 0.22, "ascending": 0.2, "past exit": 0.19}
 """A zone's name is written where its width [hit rate] holds it in the narrowest figure; the hue tells it anyway."""
 
 

@@ -7,6 +7,7 @@ Belongs here: rendering a specification, and files of it. Does not belong here: 
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Literal, TypeAlias, get_args
 from pipelines.display import anchor, shown
 from pipelines.files import write_whole
 from pipelines.report_figures.gallery import figures_of
+from pipelines.report_figures.png import packed
 from pipelines.report_figures.spec import Spec
 from pipelines.report_figures.theme import ThemeName, theme
 from pipelines.report_input import DeploymentReport
@@ -23,6 +25,8 @@ Format: TypeAlias = Literal["png", "svg"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 WIDTH = 640
 """Width of a picture [px], as a page would give it."""
+_TAG = re.compile(r"<[^>]*>")
+_ID = re.compile(r"""( id="|url\(#)(clip|gradient_)(\d+)""")
 _LINE = 95
 """Characters of a subtitle that fit into `WIDTH`."""
 
@@ -38,8 +42,8 @@ def picture(spec: Spec, kind: Format, *, of: str = "", look: ThemeName = "light"
 
     text = json.dumps(_on_paper(spec, of), allow_nan=False)
     if kind == "svg":
-        return vegalite_to_svg(text, config=theme(look), allowed_base_urls=[]).encode()
-    return vegalite_to_png(text, config=theme(look), scale=scale, allowed_base_urls=[])
+        return _numbered_anew(vegalite_to_svg(text, config=theme(look), allowed_base_urls=[])).encode()
+    return packed(vegalite_to_png(text, config=theme(look), scale=scale, allowed_base_urls=[]))
 
 
 def write_figures(deployments: Sequence[DeploymentReport], folder: Path, kind: Format) -> list[Path]:
@@ -57,6 +61,16 @@ def write_figures(deployments: Sequence[DeploymentReport], folder: Path, kind: F
             write_whole(path, picture(spec, kind, of=deployment.name), 0o600)
             written.append(path)
     return written
+
+
+def _numbered_anew(svg: str) -> str:
+    """Number clip paths and gradients from 0: the renderer goes on counting where the figure before it ended."""
+    numbers: dict[str, int] = {}
+
+    def number(match: re.Match[str]) -> str:
+        return f"{match[1]}{match[2]}{numbers.setdefault(match[2] + match[3], len(numbers))}"
+
+    return _TAG.sub(lambda tag: _ID.sub(number, tag[0]), svg)
 
 
 def _on_paper(spec: Spec, of: str) -> Spec:

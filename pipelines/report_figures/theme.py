@@ -79,7 +79,8 @@ def theme(name: ThemeName) -> dict[str, Any]:
             "labelColor": of.muted, "titleColor": of.muted, "labelFontSize": 11, "titleFontSize": 11,
             "titleFontWeight": "normal",
         },
-        "range": {"heatmap": [of.faint, of.full], "ramp": [of.faint, of.full]},
+        "range": {"heatmap": [of.faint, of.full], "ramp": [of.faint, of.full],
+                  "diverging": [of.loss, of.rule, of.gain]},
         "style": _styles(of),
     }  # fmt: skip
 

@@ -76,8 +76,8 @@ def hit_throughput(curve: CurveView | None) -> Spec | None:
     return filled(
         _hit_form(),
         title="Hit throughput against hit rate",
-        caption="The curve is x / (1 − x) of the miss throughput; where it flattens at the right, fixed costs and loading"
-        " the cache cap it.",
+        caption="The curve is x / (1 − x) of the miss throughput; where it flattens at the right, fixed costs and"
+        " loading the cache cap it.",
         description=f"Cached tokens per busy second against hit rate: about {number(at_half['tps_hit'])} at 50 %,"
         f" {number(law[-1]['tps_hit'])} at {share(law[-1]['hit_rate'])}; {count(len(points))} measured points.",
         data={"points": points, "law": law},
@@ -98,7 +98,7 @@ def throughput_by_length(curve: CurveView | None) -> Spec | None:
         for x in (0.0, _MEASURED)
         if band.tps0 is not None and band.a is not None
     ]
-    names = [
+    names: list[Row] = [
         {"hit_rate": _MEASURED, "tps_miss": band.tps0 * (1 - band.a * _MEASURED), "name": _band_name(band)}
         for band in bands
         if band.tps0 is not None and band.a is not None
@@ -122,7 +122,7 @@ def curve_families(curve: CurveView | None) -> Spec | None:
     compared = [family for family in curve.families if known(family.error)]
     if not compared:
         return None
-    data = [
+    data: list[Row] = [
         {"family": family.family.replace("_", " "), "error": family.error, "label": share(family.error, 2)}
         for family in compared
     ]

@@ -30,7 +30,8 @@ def waterfall(view: WaterfallView | None) -> Spec | None:
         kind = "gain" if part >= 0 else "loss"
         steps.append({
             "row": len(steps) + 1, "name": _WORDS.get(factor, factor), "kind": kind,
-            "start": level, "stop": level + part, "label": _signed(part, view.currency), "right": max(level, level + part),
+            "start": level, "stop": level + part, "right": max(level, level + part),
+            "label": _signed(part, view.currency),
         })  # fmt: skip
         level += part
     ends = [
