@@ -20,6 +20,7 @@ from pipelines.report_figures.heat import N_ROWS, row_of
 from pipelines.report_figures.png import SIGNATURE, packed
 from pipelines.report_figures.theme import THEMES, TOKENS
 from pipelines.report_figures.throughput import MOST_POINTS
+from pipelines.report.embedded import embedded, packed
 from pipelines.report_input import (
     CurveView,
     DeploymentReport,
@@ -154,12 +155,10 @@ def test_the_heat_map_counts_what_it_was_given_by_hour_and_row(in_valley: Deploy
     cells = [replace(cell, input_tokens=100 * cell.n_requests) for cell in in_valley.heat]
     spec = figures.hit_rates_by_hour(cells, weight="tokens")
     assert spec is not None
-    head, *lines = spec["datasets"]["cells"].splitlines()
-    assert head == "hour,row,requests,tokens"
-    rows = [tuple(map(int, line.split(","))) for line in lines]
-    assert sum(n for _, _, n, _ in rows) == sum(cell.n_requests for cell in cells)
-    assert all(tokens == 100 * n for _, _, n, tokens in rows)
-    assert len({hour for hour, *_ in rows}) == 24
+    rows = spec["datasets"]["cells"]
+    assert sum(row["requests"] for row in rows) == sum(cell.n_requests for cell in cells)
+    assert all(row["tokens"] == 100 * row["requests"] for row in rows)
+    assert len({row["hour"] for row in rows}) == 24
     assert {param["name"]: param["value"] for param in spec["params"]} == {"weight": "tokens"}
 
 
@@ -171,9 +170,8 @@ def test_the_heat_map_is_of_a_month_at_most_and_small() -> None:
     ]
     spec = figures.hit_rates_by_hour(cells)
     assert spec is not None
-    lines = spec["datasets"]["cells"].splitlines()[1:]
-    assert len({line.split(",")[0] for line in lines}) == 31 * 24
-    assert len(json.dumps(spec)) < 600_000
+    assert len({row["hour"] for row in spec["datasets"]["cells"]}) == 31 * 24
+    assert len(embedded(packed({"heat": spec}))) < 500_000
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,23 @@
 
   for (const element of document.querySelectorAll("[data-needs-script]")) element.hidden = false;
 
+  const rowsOf = (columns) => {
+    const names = Object.keys(columns);
+    const length = names.length && columns[names[0]].length;
+    return Array.from({ length }, (_, n) => Object.fromEntries(names.map((name) => [name, columns[name][n]])));
+  };
+
   const specOf = (name) => {
-    const { form, ...own } = data.figures[name];
-    return { ...structuredClone(data.forms[form]), ...structuredClone(own) };
+    const { form, datasets, ...own } = data.figures[name];
+    const rows = Object.entries(datasets).map(([set, columns]) => [set, rowsOf(columns)]);
+    return { ...structuredClone(data.forms[form]), ...structuredClone(own), datasets: Object.fromEntries(rows) };
   };
 
   const draw = async (plot) => {
     views.get(plot)?.finalize();
-    const view = await window.valleywatchDraw(plot, specOf(plot.dataset.plot), { theme: dark.matches ? "dark" : "light" });
+    const theme = dark.matches ? "dark" : "light";
+    // A figure that leaves a layer empty is meant to: Vega's warnings of it are left out, errors are not.
+    const view = await window.valleywatchDraw(plot, specOf(plot.dataset.plot), { theme, logLevel: 1 });
     views.set(plot, view);
     const weight = document.querySelector("input[name=weight]:checked");
     if (plot.dataset.plot === "hit_rates_by_hour" && weight) await view.signal("weight", weight.value).runAsync();
@@ -28,8 +37,9 @@
   // One after the other, so that the page stays answerable; those far below only when somebody comes near.
   let last = Promise.resolve();
   const queue = (plot) => {
-    last = last.then(() => draw(plot)).then(() => plot.setAttribute("data-drawn", ""));
-    return last;
+    const drawn = last.then(() => draw(plot)).then(() => plot.setAttribute("data-drawn", ""));
+    last = drawn.catch(() => plot.replaceChildren("This figure cannot be drawn here; the tables say what it would."));
+    return drawn; // a failure stays in the console
   };
   const near = new IntersectionObserver(
     (entries) => {
@@ -58,7 +68,7 @@
     document.body.append(away);
     try {
       const whole = { ...spec, width: 720, title: { text: spec.usermeta.title } };
-      const view = await window.valleywatchDraw(away, whole, { theme: "light" });
+      const view = await window.valleywatchDraw(away, whole, { theme: "light", logLevel: 1 });
       const link = document.createElement("a");
       link.href = await view.toImageURL(kind, 2);
       link.download = `${document.body.dataset.anchor}-${plot.dataset.plot}.${kind}`;
@@ -80,7 +90,7 @@
       button.addEventListener("click", () => handOut(plot, kind));
       buttons.append(button);
     }
-    plot.closest("figure").append(buttons);
+    plot.closest("figure").querySelector(".figure-head").append(buttons);
   }
 
   // Paper is white and shows everything: what is to be printed is drawn first, in light.
