@@ -20,7 +20,7 @@ from pipelines.report_figures.heat import N_ROWS, row_of
 from pipelines.report_figures.png import SIGNATURE, packed
 from pipelines.report_figures.theme import THEMES, TOKENS
 from pipelines.report_figures.throughput import MOST_POINTS
-from pipelines.report.embedded import embedded, packed
+from pipelines.report.embedded import compact, embedded
 from pipelines.report_input import (
     CurveView,
     DeploymentReport,
@@ -171,7 +171,7 @@ def test_the_heat_map_is_of_a_month_at_most_and_small() -> None:
     spec = figures.hit_rates_by_hour(cells)
     assert spec is not None
     assert len({row["hour"] for row in spec["datasets"]["cells"]}) == 31 * 24
-    assert len(embedded(packed({"heat": spec}))) < 500_000
+    assert len(embedded(compact({"heat": spec}))) < 500_000
 
 
 @pytest.mark.parametrize(
