@@ -92,7 +92,7 @@ def test_a_tick_makes_its_day_the_sensor_makes_missed_ones_and_both_services_end
         assert traffic["requests"] == 240
         assert traffic["hit_rate"] == pytest.approx(sum(n % 9 * 99 for n in range(240)) / 240_000)
         report = metadata(asset(at, "report", YESTERDAY))
-        assert report["link"] == (place.warehouse.folder / "report.html").as_uri()
+        assert report["link"] == (place.warehouse.folder / "report" / "index.html").as_uri()
         checks = {
             check["name"]: check["executionForLatestMaterialization"]["status"]
             for name in ("requests", "hourly_hit_rate", "throughput_curve")
