@@ -195,8 +195,8 @@ class DeploymentReport:
     """
     Everything the report says about one deployment; names come from logs and may be hostile.
 
-    hours: the last 24. week: hit rates of the last 168 hours. heat: at most a month, by hour; day_bins: the last 24 hours
-    together, each with the newest hour. not_told: reason codes for which there are no levers and no what-if.
+    hours: the last 24. week: hit rates of the last 168 hours. heat: at most a month, by hour; day_bins: the last 24
+    hours together, each with the newest hour. not_told: reason codes for which there are no levers and no what-if.
     """
 
     name: str

@@ -82,4 +82,3 @@ class FolderAside:
             with suppress(FileNotFoundError):
                 if time.time() - path.stat().st_mtime > _ABANDONED_S:
                     shutil.rmtree(path, ignore_errors=True)
-

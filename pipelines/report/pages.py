@@ -16,7 +16,7 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from pipelines import curve_words, display, words
-from pipelines.report.embedded import embedded, compact
+from pipelines.report.embedded import compact, embedded
 from pipelines.report.summary import attention
 from pipelines.report.trust import trusted_verdict
 from pipelines.report_figures import FIGURES, Spec, figures_of, script_name, sparkline, tokens
@@ -99,7 +99,7 @@ def page_of(deployment: str) -> str:
 
 
 def style_sheet() -> str:
-    """Return the style sheet: the colours that the figures have as well, then the rest, which names colours only by token."""
+    """Return the style sheet: the figures' colours by token, then the rest, which names colours by token alone."""
     light, dark = (" ".join(f"--{name}: {colour};" for name, colour in tokens(theme).items()) for theme in THEMES)
     rest = (files("pipelines.report") / "static" / STYLE).read_text(encoding="utf-8")
     only_screens = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"

@@ -52,8 +52,8 @@ def publish_report(warehouse: Warehouse, now: datetime) -> Path:
     with warehouse.reader() as reader, warehouse.explained():
         aside = FolderAside(first_page.parent)
         try:
-            for name, content in _pages(reader, now):
-                aside.write(name, content.encode())
+            for name, page in _pages(reader, now):
+                aside.write(name, page.encode())
             for name, content in shared_files(aside.published(FIGURES_SCRIPT)):
                 aside.write(name, content)
             aside.publish()
@@ -90,7 +90,7 @@ def _pages(reader: Reader, now: datetime) -> Iterator[tuple[str, str]]:
 
 
 def shared_files(drawn_before: Path | None = None) -> Iterator[tuple[str, bytes]]:
-    """Yield what all pages load; drawn_before: the script that draws, where it is there already: making it takes 4 s."""
+    """Yield what all pages load; drawn_before: the script that draws, where it was made before: it takes 4 s."""
     static = files("pipelines.report") / "static"
     yield STYLE, style_sheet().encode()
     for name in SCRIPTS:

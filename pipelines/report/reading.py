@@ -1,6 +1,6 @@
 """The published snapshot → the report's input.
 
-Belongs here: reading marts and handing them to pages and figures. Does not belong here: rendering, or deciding anything;
+Belongs here: reading marts and handing them to pages and figures. Does not belong here: rendering, deciding anything,
 money (`money`).
 """
 
@@ -69,8 +69,7 @@ def read_deployments(reader: Reader) -> Iterator[DeploymentReport]:
             verdict=seen.verdict,
             hours=tuple(_hour(row) for row in seen.hours),
             heat=tuple(
-                _cell(row)
-                for row in reader.rows("report/heat", deployment=name, from_hour=last_hour - MOST_HOURS + 1)
+                _cell(row) for row in reader.rows("report/heat", deployment=name, from_hour=last_hour - MOST_HOURS + 1)
             ),
             day_bins=tuple(_cell(row) for row in bins.get(name, [])),
             week=tuple(_rate(row) for row in weeks[name]),

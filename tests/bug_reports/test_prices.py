@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import json
+import re
 from datetime import datetime, timedelta
 from typing import Any
 

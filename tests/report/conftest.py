@@ -95,6 +95,14 @@ def in_valley() -> DeploymentReport:
             )
             for hour in range(0, 24, 4)
         ),
+        week=tuple(
+            HourRow(hour_utc=MIDNIGHT + timedelta(hours=hour), hit_rate=0.6 + hour % 24 / 100)
+            for hour in range(-144, 24)
+        ),
+        day_bins=tuple(
+            HeatCell(MIDNIGHT + timedelta(hours=23), low, high, 100 + int(low * 100), 10_000)
+            for low, high in ((0.0, 0.0), (0.35, 0.36), (0.7, 0.71), (0.72, 0.73), (0.995, 0.996), (1.0, 1.0))
+        ),
         heat=tuple(
             HeatCell(MIDNIGHT + timedelta(hours=hour), low, high, 1 + (hour * 7 + int(low * 100)) % 11 * (1 + hour))
             for hour in range(24)

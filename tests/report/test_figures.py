@@ -15,12 +15,12 @@ import pytest
 
 from models import valley
 from pipelines import report_figures as figures
+from pipelines.report.embedded import compact, embedded
 from pipelines.report_figures.distribution import percentile_bin
 from pipelines.report_figures.heat import N_ROWS, row_of
 from pipelines.report_figures.png import SIGNATURE, packed
 from pipelines.report_figures.theme import THEMES, TOKENS
 from pipelines.report_figures.throughput import MOST_POINTS
-from pipelines.report.embedded import compact, embedded
 from pipelines.report_input import (
     CurveView,
     DeploymentReport,

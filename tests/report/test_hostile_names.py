@@ -109,7 +109,9 @@ def _named(page: DeploymentReport, text: str) -> Report:
     return Report(generated_at=now, deployments=(named, unknown, odd), quarantined=((text, 3),))
 
 
-_OWN_FILES = re.compile(r"(d-[0-9a-f]{16}\.html|index\.html#d-[0-9a-f]{16}|#main|data:,|report\.css|[a-z_]+\.js|figures-[0-9a-f]{12}\.js)")
+_OWN_FILES = re.compile(
+    r"(d-[0-9a-f]{16}\.html|index\.html#d-[0-9a-f]{16}|#main|data:,|report\.css|[a-z_]+\.js|figures-[0-9a-f]{12}\.js)"
+)
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())

@@ -13,6 +13,7 @@ import pytest
 from pipelines import curve_words, display, words
 from pipelines.curve_words import line_words
 from pipelines.overview import Overview, overviews
+from pipelines.profit_result import profits
 from pipelines.report.money import money_of
 from pipelines.report.pages import page_of
 from pipelines.report.summary import attention
@@ -46,9 +47,10 @@ QUERIES = {
         from day""",
 }  # fmt: skip
 MONEY = ("miss_revenue", "cached_revenue", "output_revenue", "gross_revenue", "in_time_revenue", "cost", "margin")
+SUMS = ", ".join(f"sum({column}) as {column}, count({column}) as hours_{column}" for column in MONEY)
 PROFIT = f"""
-    select {", ".join(f"sum({column}) as {column}" for column in MONEY)}, count(*) as traffic_hours,
-        count(*) filter (margin < 0) as loss_hours, {", ".join(f"count({column}) as hours_{column}" for column in MONEY)}
+    select {SUMS}, count(*) as traffic_hours, count(*) filter (margin < 0) as loss_hours,
+        string_agg(',' || reasons || ',', ';') as reasons
     from profit_and_loss where deployment = $name and hour_utc >
         (select max(hour_utc) - interval 24 hours from hourly_hit_rate where deployment = $name)"""
 
@@ -60,6 +62,8 @@ class Truth:
     views: dict[str, dict[str, Rows]]
     seen: dict[str, Overview]
     levers: dict[str, tuple[LeverView, ...]]
+    reasons: dict[str, tuple[str, ...]]
+    """Codes of why money is not known, in the order of the page."""
 
     def of(self, number: Number) -> Any:
         """Return the value that a marked number claims to be."""
@@ -69,6 +73,10 @@ class Truth:
         if number.view == "verdict" and number.column == "gain":
             return self.levers[anchor][0].gain
         rows = self.views[number.view][anchor]
+        if number.column == "reason_hours":
+            return rows[0]["reasons"].count(f",{self.reasons[anchor][number.row or 0]},")
+        if number.view == "profit_and_loss":
+            return rows[0][number.column]
         if number.view == "verdict" and number.column not in rows[0]:
             return getattr(self.seen[anchor].verdict, number.column)
         if number.view == "valley_status":
@@ -86,8 +94,9 @@ def truth(fleet_warehouse: FleetWarehouse) -> Truth:
                 bound = query.replace("$name", f"'{one.deployment}'")
                 views.setdefault(view, {})[anchor] = fleet_warehouse.place.rows(bound)
         hours = {anchor: int(display.as_utc(one.verdict.last_hour).timestamp()) // 3600 for anchor, one in seen.items()}
+        reasons = {display.anchor(of.deployment): tuple(code for code, _ in of.reasons) for of in profits(reader)}
         levers = {anchor: money_of(reader, one.deployment, hours[anchor]).levers for anchor, one in seen.items()}
-    return Truth(views, seen, levers)
+    return Truth(views, seen, levers, reasons)
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +153,10 @@ def test_every_sentence_is_what_is_said_of_the_verdict(pages: dict[str, str], tr
             continue
         anchor = name.removesuffix(".html")
         verdict = verdicts[anchor]
-        expected = [("headline", words.verdict_headline(verdict)), ("details", " ".join(words.verdict_details(verdict)))]
+        expected = [
+            ("headline", words.verdict_headline(verdict)),
+            ("details", " ".join(words.verdict_details(verdict))),
+        ]
         expected += [("lever", f"Lever: {words.lever_words(verdict.lever)}.")] if verdict.lever else []
         expected += [("load", words.regime_sentence(verdict.regime, verdict.busy_share))]
         (curve,) = truth.views["throughput_curve"][anchor]
@@ -160,7 +172,7 @@ def test_a_wrong_digit_is_found(pages: dict[str, str], truth: Truth) -> None:
     """The guard of the tests above."""
     html = pages[page_of("glm-5-h200")]
     assert list(faults(marked(html), truth)) == []
-    for was, now in (('>0.938</data>', ">0.939</data>"), ('<data value="0.62', '<data value="0.63')):
+    for was, now in ((">0.938</data>", ">0.939</data>"), ('<data value="0.62', '<data value="0.63')):
         assert was in html
         assert list(faults(marked(html.replace(was, now, 1)), truth)) != []
     assert any("7" in text for text in marked(html.replace("</h1>", " 7</h1>")).rest)

@@ -25,7 +25,8 @@ _ALL = """cases => cases.map(({x, a, r, law, moments, traffic, f}) => {
   return {
     lineIndex: model.revenueIndex(x, a, r), lineValley: model.lineValley(a, r), lineSide: model.lineSide(x, a, r),
     mixIndex: model.mixIndex(law, moved, r), mixValley: model.mixValley(law, moments, r),
-    mixSide: model.mixSide(law, moved, r), mixGain: model.mixGain(traffic, {r, x, f}), lineGain: model.lineGain(traffic, {r, x, a}),
+    mixSide: model.mixSide(law, moved, r), mixGain: model.mixGain(traffic, {r, x, f}),
+    lineGain: model.lineGain(traffic, {r, x, a}),
     moved,
   };
 })"""
@@ -70,8 +71,8 @@ def test_the_pages_formulas_are_those_of_the_models(browser: Browser, glm: Path)
         answers = visit.page.evaluate(_ALL, [
             {
                 "x": x, "a": a, "r": r, "f": f, "law": asdict(point.law), "moments": asdict(point.moments),
-                "traffic": {"law": asdict(point.law), "moments": asdict(point.moments), "price_ratio": point.price_ratio,
-                            "input_per_mtok": point.input_per_mtok},
+                "traffic": {name: asdict(getattr(point, name)) for name in ("law", "moments")}
+                | {name: getattr(point, name) for name in ("price_ratio", "input_per_mtok")},
             }
             for x, a, r, f, point in given
         ])  # fmt: skip

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import gzip
 import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 
