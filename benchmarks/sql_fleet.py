@@ -127,7 +127,8 @@ INSERTS = {
           0.8 as p_in_valley, 0.6 as floor_hit_rate, 0.94 as exit_hit_rate, 0.2 as floor_depth, 0.9 as p_valley,
           -0.4 as marginal_index, 'descending' as side, 'capacity_limited' as regime, 0.5 + d / 100 as busy_share,
           40 * (1 - (1 - a * x) * (1 - 0.9 * x) / (1 - x)) as lost_per_hour, currency, '' as reasons,
-          case when hour_index % 24 < 9 then 'in_valley' else 'escaped' end as state, hour_index % 24 < 9 as is_in_valley,
+          case when hour_index % 24 < 9 then 'in_valley' else 'escaped' end as state,
+          hour_index % 24 < 9 as is_in_valley,
           hour_index % 50 = 3 as is_held, 0 as enter_streak, 0 as leave_streak
         from hours""",
     "mart.profit_and_loss": """

@@ -197,7 +197,7 @@ def _form() -> Spec:
         _parity(scale, axis),
         named("band").mark_area(style="band", clip=True).encode(x=x, y=y("low"), y2="high:Q"),
         *lines,
-        named("path").mark_line(style="path", clip=True).encode(x=x, y=y(), order="hour:N"),
+        named("path").mark_line(style="path", clip=True).encode(x=x, y=y(), order="hour:O"),
         named("path").mark_circle(style="hours", size=12, clip=True).encode(x=x, y=y(), tooltip=path_tips),
         named("whisker").mark_rule(style="whisker").encode(x=x, y=y("low"), y2="high:Q"),
         named("here").mark_circle(style="halo", size=190, opacity=1).encode(x=x, y=y()),
