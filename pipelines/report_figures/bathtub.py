@@ -14,7 +14,7 @@ import numpy as np
 
 from models.valley import revenue_index
 from pipelines.display import index, interval, known, share, utc_time
-from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, hit_rate_x, named, rows
+from pipelines.report_figures.spec import Row, Spec, altair, between, drawn_up, filled, hit_rate_x, named, rows
 from pipelines.report_input import BathtubView, CurveView, HourRow
 from pipelines.verdict import Verdict
 
@@ -150,7 +150,7 @@ def _caption(verdict: Verdict, closed: Sequence[Row], path: Sequence[Row]) -> st
 @cache
 def _form() -> Spec:
     alt = altair()
-    scale = alt.Scale(domainMin=alt.ExprRef("low"), domainMax=alt.ExprRef("high"), nice=False, zero=False)
+    scale = alt.Scale(domain=between("low", "high"), nice=False, zero=False)
     axis = alt.Axis(format=".2f", tickCount=6, title="revenue index (per busy second, 1 = without a cache)")
     x = hit_rate_x()
 

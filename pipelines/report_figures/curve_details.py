@@ -10,7 +10,7 @@ from functools import cache
 from itertools import pairwise
 
 from pipelines.display import known, number, share
-from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, hit_rate_x, named
+from pipelines.report_figures.spec import Row, Spec, altair, between, drawn_up, filled, hit_rate_x, named
 from pipelines.report_figures.throughput import tps_axis
 from pipelines.report_input import CurveView, LengthView
 
@@ -105,7 +105,7 @@ def _length_form() -> Spec:
 def _families_form() -> Spec:
     alt = altair()
     x = alt.X("error:Q", title="relative error on hours left out", axis=alt.Axis(format=".0%", tickCount=4, grid=True),
-              scale=alt.Scale(domainMin=0, domainMax=alt.ExprRef("widest"), nice=False))  # fmt: skip
+              scale=alt.Scale(domain=between(0, "widest"), nice=False))  # fmt: skip
     y = alt.Y("family:N", sort=None, title=None, axis=alt.Axis(labelLimit=140))
     everyone = named("families").mark_bar(style="plain", height=12).encode(x=x, y=y)
     kept = named("kept").mark_bar(style="chosen", height=12).encode(x=x, y=y)

@@ -74,6 +74,11 @@ def named(name: str) -> alt.Chart:
     return alt.Chart(alt.NamedData(name=name))  # type: ignore[no-any-return]
 
 
+def between(low: float | str, high: float | str) -> Any:
+    """Return a domain of numbers or names of parameters; without one, Vega warns of data sets that are empty."""
+    return [altair().ExprRef(end) if isinstance(end, str) else end for end in (low, high)]
+
+
 def hit_rate_x(field: str = "hit_rate", *, edge: float = 0.0, right: float = 1.0) -> Any:
     """Return the axis of hit rates, 0 to 100 %; edge: room for points at its ends. right: where labels need more."""
     alt = altair()

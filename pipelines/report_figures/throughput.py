@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from pipelines.display import count, interval, known, number, share
-from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, hit_rate_x, named, rows
+from pipelines.report_figures.spec import Row, Spec, altair, between, drawn_up, filled, hit_rate_x, named, rows
 from pipelines.report_input import CurveView
 
 MOST_POINTS = 1500
@@ -185,7 +185,7 @@ def _x() -> Any:
 @cache
 def _throughput_form() -> Spec:
     alt = altair()
-    y = tps_axis("tps_miss", "miss tokens per busy second", domainMin=0, domainMax=alt.ExprRef("top"))
+    y = tps_axis("tps_miss", "miss tokens per busy second", domain=between(0, "top"))
 
     def line(name: str, style: str) -> Any:
         return named(name).mark_line(style=style, clip=True).encode(x=_x(), y=y)
@@ -214,7 +214,7 @@ def _throughput_form() -> Spec:
 @cache
 def _hit_form() -> Spec:
     alt = altair()
-    y = tps_axis("tps_hit", "hit tokens per busy second", domainMin=0, domainMax=alt.ExprRef("top"))
+    y = tps_axis("tps_hit", "hit tokens per busy second", domain=between(0, "top"))
     law = named("law").mark_line(style="law", clip=True).encode(x=_x(), y=y)
     return drawn_up(alt.layer(_dots(y, "tps_hit", "hit tokens/s"), law).add_params(alt.param(name="top", value=1)), 220)
 
