@@ -4,6 +4,7 @@ What the HTML report is made from: the contract between whoever reads the marts 
 Belongs here: frozen values with their units; None is "not known", never 0.  Does not belong here: rendering, queries.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -173,20 +174,46 @@ class LeverView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIfView:
+    """
+    What the page needs to work out other prices, curves and hit rates of one traffic, by the formulas of `models`.
+
+    law: f, c, q, k of `service_time.ServiceTime`; moments: the sums of `service_time.TrafficMoments`, of 24 hours;
+    slope: of the mix, None where its traffic has none; input_per_mtok in `currency`.
+    """
+
+    law: Mapping[str, float]
+    moments: Mapping[str, float]
+    price_ratio: float
+    input_per_mtok: float
+    currency: str
+    slope: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeploymentReport:
-    """Everything the report says about one deployment; names come from logs and may be hostile."""
+    """
+    Everything the report says about one deployment; names come from logs and may be hostile.
+
+    hours: the last 24. week: hit rates of the last 168 hours. heat: at most a month, by hour; day_bins: the last 24 hours
+    together, each with the newest hour. not_told: reason codes for which there are no levers and no what-if.
+    """
 
     name: str
     verdict: Verdict
     model: str | None = None
     hours: tuple[HourRow, ...] = ()
     heat: tuple[HeatCell, ...] = ()
+    day_bins: tuple[HeatCell, ...] = ()
+    week: tuple[HourRow, ...] = ()
     curve: CurveView | None = None
     bathtub: BathtubView | None = None
     profit: ProfitAndLoss | None = None
     episodes: tuple[EpisodeView, ...] = ()
     levers: tuple[LeverView, ...] = ()
     waterfall: WaterfallView | None = None
+    what_if: WhatIfView | None = None
+    not_told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

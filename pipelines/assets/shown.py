@@ -16,7 +16,7 @@ from typing import Any
 import dagster as dg
 
 from pipelines import display
-from pipelines.report_data import report_path
+from pipelines.report import report_path
 from pipelines.report_figures.day_index import index_by_hour_markdown
 from pipelines.settings import Settings
 from pipelines.times import HOURS_PER_DAY

@@ -13,8 +13,7 @@ from pipelines.commands.options import add_config
 from pipelines.commands.output import tell
 from pipelines.errors import UsageError
 from pipelines.priced_traffic import last_24_hours
-from pipelines.report import trusted_verdict
-from pipelines.report_data import publish_report, read_report
+from pipelines.report import publish_report, read_deployments, trusted_verdict
 from pipelines.report_figures import FORMATS, write_figures
 from pipelines.settings import load_settings
 from pipelines.warehouse import Warehouse
@@ -55,18 +54,17 @@ def _write_figures(options: argparse.Namespace) -> int:
     with Warehouse(settings.warehouse_folder).reader() as reader:
         if options.deployment is not None:
             last_24_hours(reader, options.deployment)  # refuses a name that it does not know
-        report = read_report(reader, datetime.now(UTC))
-    chosen = [
-        replace(deployment, verdict=trusted_verdict(deployment))
-        for deployment in report.deployments
-        if options.deployment in (None, deployment.name)
-    ]
-    try:
-        written = write_figures(chosen, options.figures, options.format or "png")
-    except OSError as error:
-        raise UsageError(
-            f"the figures cannot be written to {str(options.figures)!r}: {error.strerror}; give a folder that can be"
-        ) from error
+        chosen = (
+            replace(deployment, verdict=trusted_verdict(deployment))
+            for deployment in read_deployments(reader)
+            if options.deployment in (None, deployment.name)
+        )
+        try:
+            written = write_figures(chosen, options.figures, options.format or "png")
+        except OSError as error:
+            raise UsageError(
+                f"the figures cannot be written to {str(options.figures)!r}: {error.strerror}; give one that can"
+            ) from error
     for path in written:
         print(path)
     if not written:

@@ -16,7 +16,7 @@ from pipelines.report_figures.heat import hit_rates_by_hour
 from pipelines.report_figures.levers import levers
 from pipelines.report_figures.pictures import FORMATS, Format, picture, write_figures
 from pipelines.report_figures.revenue import revenue
-from pipelines.report_figures.script import script
+from pipelines.report_figures.script import script, script_name
 from pipelines.report_figures.spec import Spec
 from pipelines.report_figures.theme import ThemeName, theme, tokens
 from pipelines.report_figures.throughput import hit_throughput, throughput
@@ -40,6 +40,7 @@ __all__ = [
     "requests_by_hit_rate",
     "revenue",
     "script",
+    "script_name",
     "sparkline",
     "theme",
     "throughput",

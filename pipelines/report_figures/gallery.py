@@ -41,7 +41,7 @@ FIGURES: dict[str, Drawn] = {
     "waterfall": lambda of: waterfall(of.waterfall),
     "episodes": _episodes,
     "hit_rates_by_hour": lambda of: hit_rates_by_hour(of.heat),
-    "requests_by_hit_rate": lambda of: requests_by_hit_rate(of.heat),
+    "requests_by_hit_rate": lambda of: requests_by_hit_rate(of.day_bins),
     "throughput": lambda of: throughput(of.curve),
     "hit_throughput": lambda of: hit_throughput(of.curve),
     "revenue": lambda of: revenue(of.curve, of.verdict),

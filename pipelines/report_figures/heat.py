@@ -41,7 +41,6 @@ def hit_rates_by_hour(cells: Sequence[HeatCell], *, weight: Literal["requests", 
         return None
     first = max(hour for hour, _ in requests) - timedelta(hours=MOST_HOURS - 1)
     seen = {place: n for place, n in requests.items() if n and place[0] >= first}
-    places = sorted(seen)
     everything, hours = sum(seen.values()), {hour for hour, _ in seen}
     zero, high = (sum(n for (_, row), n in seen.items() if row in which) for which in ((0,), (N_ROWS - 2, N_ROWS - 1)))
     return filled(
@@ -50,15 +49,10 @@ def hit_rates_by_hour(cells: Sequence[HeatCell], *, weight: Literal["requests", 
         caption=f"{share(zero / everything)} of the requests hit nothing, {share(high / everything)} hit 99 % or more.",
         description=f"Heat map of {count(everything)} requests in {len(hours)} hours, by hour (UTC) and hit rate:"
         f" {share(zero / everything)} hit nothing, {share(high / everything)} hit 99 % or more.",
-        # Columns, which the figure flattens to rows: a month of rows would be twice the size.
         data={
             "cells": [
-                {
-                    "hour": [moment_ms(hour) for hour, _ in places],
-                    "row": [row for _, row in places],
-                    "requests": [seen[place] for place in places],
-                    "tokens": [tokens[place] for place in places],
-                }
+                {"hour": moment_ms(hour), "row": row, "requests": seen[hour, row], "tokens": tokens[hour, row]}
+                for hour, row in sorted(seen)
             ]
         },
         params={"weight": weight},
@@ -78,7 +72,6 @@ def _form() -> Spec:
     labels = "".join(f"datum.value === {row} ? '{label}' : " for row, label in _LABELS.items()) + "''"
     chart = (
         named("cells")
-        .transform_flatten(["hour", "row", "requests", "tokens"])
         .transform_joinaggregate(all_requests="sum(requests)", all_tokens="sum(tokens)", groupby=["hour"])
         .transform_calculate(
             share="weight === 'tokens' ? datum.tokens / max(datum.all_tokens, 1) : datum.requests / datum.all_requests",

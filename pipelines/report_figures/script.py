@@ -13,8 +13,10 @@ not. Tooltips are the browser's own (the element's title): text, whatever it say
 
 from __future__ import annotations
 
+import hashlib
 import json
 from functools import cache
+from importlib.metadata import version
 
 from pipelines.report_figures.theme import THEMES, theme
 
@@ -32,6 +34,12 @@ window.valleywatchDraw = async (element, spec, options = {}) => {
 """
 
 
+def script_name() -> str:
+    """Return a file name for the script, another one for every other script; it costs nothing to ask."""
+    made_of = (version("vl-convert-python"), _drawing())
+    return f"figures-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:12]}.js"
+
+
 @cache
 def script() -> str:
     """
@@ -43,4 +51,8 @@ def script() -> str:
     """
     from vl_convert import javascript_bundle  # only publishing needs it
 
-    return javascript_bundle(_DRAW % json.dumps({name: theme(name) for name in THEMES}, sort_keys=True))
+    return javascript_bundle(_drawing())
+
+
+def _drawing() -> str:
+    return _DRAW % json.dumps({name: theme(name) for name in THEMES}, sort_keys=True)

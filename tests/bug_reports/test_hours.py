@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.partitions import DAILY_UTC
-from pipelines.report_data import publish_if_behind
+from pipelines.report import publish_if_behind
 from tests.place import NOW, PRICE, SOURCE, Place, request
 
 ANGELES, SHANGHAI, KOLKATA = "America/Los_Angeles", "Asia/Shanghai", "Asia/Kolkata"

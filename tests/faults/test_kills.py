@@ -29,7 +29,7 @@ from pipelines.curves import fit_day
 from pipelines.expectations import Finding
 from pipelines.ingest import ingest_sources
 from pipelines.report import page_template
-from pipelines.report_data import publish_if_behind
+from pipelines.report import publish_if_behind
 from pipelines.settings import load_settings
 from tests.place import NOW, Place
 

@@ -6,8 +6,18 @@ from datetime import date, datetime, timedelta
 import pytest
 
 from pipelines.profit_result import COUNTS, SUMS, ProfitAndLoss
-from pipelines.report import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, Report, Verdict
-from pipelines.report_input import FamilyView, LengthView, TailView
+from pipelines.report_input import (
+    BathtubView,
+    CurveView,
+    DeploymentReport,
+    FamilyView,
+    HeatCell,
+    HourRow,
+    LengthView,
+    Report,
+    TailView,
+)
+from pipelines.verdict import Verdict
 
 A, R, TPS0 = 10 / 19, 0.1, 20_000.0
 MIDNIGHT = datetime(2026, 3, 4)  # noqa: DTZ001 — as the warehouse gives it: UTC without a zone

@@ -1,9 +1,9 @@
--- name: report/recent_heat
--- grain: deployment × hour × bin
+-- name: report/day_bins
+-- grain: deployment × bin
 -- params: none
 -- reads: mart.hit_rate_histogram, mart.hourly_hit_rate
 -- units: requests; tokens; bin bounds in thousandths
--- why: the hit-rate distribution of the same 24 hours
+-- why: the distribution of each deployment's last 24 hours, in all its bins
 with newest as (
   select deployment, max(hour_index) as last_hour
   from mart.hourly_hit_rate
@@ -12,11 +12,12 @@ with newest as (
 
 select
   histogram.deployment,
-  histogram.hour_index,
+  newest.last_hour as hour_index,
   histogram.bin_low_permille,
   histogram.bin_high_permille,
-  histogram.n_requests,
-  histogram.input_tokens
+  sum(histogram.n_requests)::bigint as n_requests,
+  sum(histogram.input_tokens)::bigint as input_tokens
 from mart.hit_rate_histogram as histogram
 inner join newest on histogram.deployment = newest.deployment and histogram.hour_index > newest.last_hour - 24
-order by histogram.deployment, histogram.hour_index, histogram.bin_low_permille
+group by histogram.deployment, newest.last_hour, histogram.bin_low_permille, histogram.bin_high_permille
+order by histogram.deployment, histogram.bin_low_permille, histogram.bin_high_permille
