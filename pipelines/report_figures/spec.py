@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Spec: TypeAlias = dict[str, Any]
 Row: TypeAlias = dict[str, Any]
 HIT_RATE = "hit rate (share of input tokens from the cache)"
+HOUR_MS = 3_600_000
 HEIGHT = 280
 """Height of a figure's plot [px]; its width is its container's."""
 
