@@ -30,7 +30,7 @@ def embedded(value: Any) -> Markup:
     return Markup(text.translate(_ESCAPES))  # noqa: S704 — no character that markup has a meaning for is left
 
 
-def packed(specs: Mapping[str, Spec]) -> dict[str, Any]:
+def compact(specs: Mapping[str, Spec]) -> dict[str, Any]:
     """
     Return figures by name, each with what is its own and the number of its form: two hundred sparklines are of one.
 

@@ -16,7 +16,7 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from pipelines import curve_words, display, words
-from pipelines.report.embedded import embedded, packed
+from pipelines.report.embedded import embedded, compact
 from pipelines.report.summary import attention
 from pipelines.report.trust import trusted_verdict
 from pipelines.report_figures import FIGURES, Spec, figures_of, script_name, sparkline, tokens
@@ -125,7 +125,7 @@ def render_fleet(rows: Sequence[FleetRow], frame: Report) -> str:
         report=frame,
         rows=ranked,
         summary=attention(row.verdict for row in ranked),
-        figure_data=embedded(packed({row.anchor: row.week for row in ranked if row.week is not None})),
+        figure_data=embedded(compact({row.anchor: row.week for row in ranked if row.week is not None})),
         untrusted=[row for row in ranked if row.curve_reasons != ()],
     )
 
@@ -140,7 +140,7 @@ def render_deployment(deployment: DeploymentReport, frame: Report) -> str:
         v=trusted.verdict,
         anchor=display.anchor(deployment.name),
         figures={name: _figure(name, specs.get(name)) for name in FIGURES},
-        figure_data=embedded(packed(specs)),
+        figure_data=embedded(compact(specs)),
         what_if=_what_if(trusted),
         what_if_data=embedded(_what_if(trusted)),
     )

@@ -54,7 +54,7 @@ def publish_report(warehouse: Warehouse, now: datetime) -> Path:
         try:
             for name, content in _pages(reader, now):
                 aside.write(name, content.encode())
-            for name, content in _shared(aside):
+            for name, content in shared_files(aside.published(FIGURES_SCRIPT)):
                 aside.write(name, content)
             aside.publish()
         finally:
@@ -89,11 +89,10 @@ def _pages(reader: Reader, now: datetime) -> Iterator[tuple[str, str]]:
     yield FIRST_PAGE, render_fleet(rows, frame)
 
 
-def _shared(aside: FolderAside) -> Iterator[tuple[str, bytes]]:
-    """Yield what all pages load."""
+def shared_files(drawn_before: Path | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield what all pages load; drawn_before: the script that draws, where it is there already: making it takes 4 s."""
     static = files("pipelines.report") / "static"
     yield STYLE, style_sheet().encode()
     for name in SCRIPTS:
         yield name, (static / name).read_bytes()
-    drawn_before = aside.published(FIGURES_SCRIPT)
     yield FIGURES_SCRIPT, script().encode() if drawn_before is None else drawn_before.read_bytes()

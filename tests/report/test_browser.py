@@ -1,56 +1,199 @@
-"""A real browser opens the page: it renders, and its console stays empty."""
+"""A real browser opens the published pages: they draw, answer, hand out figures, and its console stays empty."""
 
-import os
-import shutil
-import signal
-import subprocess
+import re
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
 
-from pipelines.report import Report, render_report, write_report
+from pipelines.display import shown
+from pipelines.report.pages import page_of
+from pipelines.report_input import DeploymentReport, Report
+from tests.conftest import FleetWarehouse
+from tests.report.browser import needs_chromium, opened_browser, visited
+from tests.report.publishing import write_pages
+from tests.report.test_hostile_names import HOSTILE
 
-CHROMIUM = shutil.which("chromium")
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-def test_chromium_renders_the_page_without_a_console_message(small_report: Report, tmp_path: Path) -> None:
-    page, picture = tmp_path / "report.html", tmp_path / "report.png"
-    write_report(render_report(small_report), page)
-    seen = _browse(page, tmp_path / "profile", f"--screenshot={picture}", "--window-size=1200,3000")
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert picture.stat().st_size > 50_000
-    assert "CONSOLE" not in seen
+pytestmark = needs_chromium
+GLM = page_of("glm-5-h200")
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-def test_chromium_reports_what_the_policy_refuses(tmp_path: Path) -> None:
-    """The guard of the test above: a console message does arrive where there is cause for one."""
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with opened_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def folder(fleet_warehouse: FleetWarehouse) -> Path:
+    """The report that the demo published."""
+    return fleet_warehouse.place.warehouse.folder / "report"
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index.html", GLM, page_of("agent-chat")])
+def test_pages_draw_everything_without_a_word_and_without_a_fault(
+    browser: Browser, folder: Path, name: str, look: str
+) -> None:
+    """Console, requests and the accessibility rules, in one visit: drawing is what takes time."""
+    with visited(browser, folder / name, look=look) as visit:
+        visit.drawn()
+        assert visit.said == []
+        assert visit.page.locator("[data-plot] svg").count() == visit.page.locator("[data-plot]").count() > 4
+        found = Axe().run(visit.page).response["violations"]
+        serious = [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
+        assert serious == []
+
+
+def test_the_console_is_heard(browser: Browser, tmp_path: Path) -> None:
+    """The guard of the test above: a refused script does leave a word."""
     page = tmp_path / "page.html"
     policy = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'
     page.write_text(f"<!doctype html>{policy}<script>1</script>")
-    assert "CONSOLE" in _browse(page, tmp_path / "profile", "--dump-dom")
+    with visited(browser, page) as visit:
+        assert any("Content Security Policy" in said for said in visit.said)
 
 
-def _browse(page: Path, profile: Path, *options: str) -> str:
-    """Open the page in a fresh profile and return what the browser wrote to its log; end the browser in any case."""
-    quiet = ("no-first-run", "disable-background-networking", "disable-component-update", "disable-sync", "disable-gpu")
-    command = [
-        str(CHROMIUM),
-        "--headless",
-        "--no-sandbox",
-        *(f"--{option}" for option in quiet),
-        f"--user-data-dir={profile}",
-        "--enable-logging=stderr",
-        *options,
-        page.as_uri(),
-    ]
-    browser = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+@pytest.mark.parametrize("width", [390, 1024, 1920])
+def test_no_page_is_wider_than_its_window(browser: Browser, folder: Path, width: int) -> None:
+    for name in ("index.html", GLM):
+        with visited(browser, folder / name, width=width) as visit:
+            page = visit.drawn().page
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            # Nor is any figure cut off by its place.
+            boxes = page.evaluate(
+                "[...document.querySelectorAll('.plot')].map(p => [p.clientWidth, p.querySelector('svg').clientWidth])"
+            )
+            assert all(drawn <= place for place, drawn in boxes)
+
+
+def test_filters_leave_what_matches_and_say_how_many(browser: Browser, folder: Path) -> None:
+    with visited(browser, folder / "index.html") as visit:
+        page = visit.page
+        rows = page.locator("#fleet tbody tr:visible")
+        expect(page.locator("#filtered")).to_have_text("5 of 5 shown")
+        page.get_by_label("Name contains").fill("AGENT")
+        expect(rows).to_have_count(2)
+        page.get_by_label("State").select_option("in the valley")
+        expect(rows).to_have_count(1)
+        expect(rows.first).to_contain_text("agent-offload")
+        expect(page.locator("#filtered")).to_have_text("1 of 5 shown")
+        page.get_by_label("Name contains").fill("no such name")
+        expect(rows).to_have_count(0)
+
+
+def test_columns_sort_both_ways_and_say_so(browser: Browser, folder: Path) -> None:
+    with visited(browser, folder / "index.html") as visit:
+        page = visit.page
+        assert values(page, "lost_24h") == sorted(values(page, "lost_24h"), reverse=True)
+        for column, label in (("hit_rate", "Hit rate"), ("revenue_index", "Revenue index"), ("coverage", "Reported")):
+            header = page.locator("#fleet thead th").filter(has_text=label)
+            for direction in ("descending", "ascending"):
+                header.get_by_role("button").press("Enter")
+                assert header.get_attribute("aria-sort") == direction
+                assert values(page, column) == sorted(values(page, column), reverse=direction == "descending")
+        assert page.locator("#fleet [aria-sort]").count() == 1
+        page.get_by_role("button", name="Deployment").click()
+        names = page.locator("#fleet tbody th").all_inner_texts()
+        assert names == sorted(names)
+
+
+def test_unknown_comes_last_in_either_direction(browser: Browser, small_report: Report, tmp_path: Path) -> None:
+    with visited(browser, write_pages(small_report, tmp_path)) as visit:
+        for _ in range(2):
+            visit.page.get_by_role("button", name="Lost").click()
+            assert visit.page.locator("#fleet tbody th").first.inner_text() == "glm-5-h200"
+
+
+def values(page: Page, column: str) -> list[float]:
+    return page.evaluate(  # type: ignore[no-any-return]
+        "column => [...document.querySelectorAll(`#fleet tbody data[data-column=${column}]`)].map(d => Number(d.value))",
+        column,
     )
-    try:
-        return browser.communicate(timeout=30)[1]
-    finally:
-        if browser.poll() is None:
-            os.killpg(browser.pid, signal.SIGKILL)  # the group that started with this browser
-            browser.communicate()
+
+
+@pytest.mark.parametrize(("kind", "starts"), [("png", b"\x89PNG\r\n\x1a\n"), ("svg", b"<svg")])
+def test_a_figure_is_handed_out_as_a_file(
+    browser: Browser, folder: Path, tmp_path: Path, kind: str, starts: bytes
+) -> None:
+    with visited(browser, folder / GLM, look="dark", accept_downloads=True) as visit:
+        button = visit.drawn().page.locator("#bathtub").get_by_role("button", name=kind.upper())
+        with visit.page.expect_download() as download:
+            button.click()
+        path = tmp_path / "figure"
+        download.value.save_as(path)
+        content = path.read_bytes()
+        assert content.startswith(starts)
+        assert len(content) > 10_000
+        assert re.fullmatch(rf"d-[0-9a-f]{{16}}-bathtub\.{kind}", download.value.suggested_filename)
+        if kind == "png":
+            width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
+            assert width >= 1400
+            assert height >= 600
+            assert content.endswith(b"IEND\xaeB`\x82")
+        else:
+            assert ET.fromstring(content).tag == "{http://www.w3.org/2000/svg}svg"
+            assert b"The bathtub of this traffic" in content
+        assert visit.said == []
+
+
+def test_shades_follow_what_they_are_a_share_of(browser: Browser, folder: Path) -> None:
+    with visited(browser, folder / GLM) as visit:
+        page = visit.drawn().page
+        shades = "[...document.querySelectorAll('#hit_rates_by_hour svg path')].map(p => p.getAttribute('fill')).join()"
+        by_requests = page.evaluate(shades)
+        page.get_by_label("input tokens").check()
+        changed = f"was => new Promise(done => {{ const look = () => {shades} === was ? requestAnimationFrame(look) : done(true); look(); }})"
+        assert page.evaluate(changed, by_requests)
+
+
+def test_figures_follow_the_readers_theme(browser: Browser, folder: Path) -> None:
+    with visited(browser, folder / GLM) as visit:
+        page = visit.drawn().page
+        ground = page.locator("#bathtub svg rect.background").first
+        expect(ground).to_have_attribute("fill", "#ffffff")
+        page.emulate_media(color_scheme="dark")
+        expect(page.locator("#bathtub svg rect.background").first).not_to_have_attribute("fill", "#ffffff")
+
+
+def test_the_keyboard_reaches_the_content_first(browser: Browser, folder: Path) -> None:
+    with visited(browser, folder / GLM) as visit:
+        visit.page.keyboard.press("Tab")
+        skip = visit.page.get_by_role("link", name="Skip to the content")
+        expect(skip).to_be_focused()
+        expect(skip).to_be_in_viewport()
+        visit.page.keyboard.press("Enter")
+        expect(visit.page.locator("main")).to_be_focused()
+
+
+def test_without_scripts_the_tables_say_it_all(browser: Browser, folder: Path) -> None:
+    with visited(browser, folder / GLM, java_script_enabled=False) as visit:
+        expect(visit.page.get_by_text("Scripts are off")).to_be_visible()
+        expect(visit.page.locator(".what-if")).to_be_hidden()
+        expect(visit.page.locator("#hours")).to_be_visible()
+
+
+def test_hostile_names_are_text_and_nothing_else(browser: Browser, in_valley: DeploymentReport, tmp_path: Path) -> None:
+    names = [name for name in HOSTILE.values() if name != "\ud800"]
+    curve = replace(in_valley.curve, estimator=names[5]) if in_valley.curve else None
+    verdict = replace(
+        in_valley.verdict, currency="</script><script>alert(1)</script>", lever='"><img src=x onerror=alert(1)>'
+    )
+    named = [replace(in_valley, name=name, curve=curve, verdict=verdict) for name in names]
+    report = Report(generated_at=in_valley.hours[0].hour_utc, deployments=tuple(named))
+    first = write_pages(report, tmp_path / "all")
+    with visited(browser, first) as visit:
+        seen = set(visit.drawn().page.locator("#fleet tbody th bdi").all_text_contents())
+        assert seen == {shown(name) for name in names}
+        assert visit.page.locator("script").count() == 4
+        assert visit.said == []
+    for name in ("</title></desc></style></svg>", "]]>", "{0}", "<script>alert(1)</script>"):
+        if name in names:
+            with visited(browser, first.with_name(page_of(name))) as visit:
+                visit.drawn()
+                assert visit.page.locator("h1 bdi").first.text_content() == shown(name)
+                assert visit.said == []

@@ -15,11 +15,10 @@ import pytest
 
 from models import valley
 from pipelines import report_figures as figures
-from pipelines.report.embedded import embedded, packed
+from pipelines.report.embedded import compact, embedded
 from pipelines.report_figures.distribution import percentile_bin
 from pipelines.report_figures.heat import N_ROWS, row_of
-from pipelines.report_figures.png import SIGNATURE
-from pipelines.report_figures.png import packed as packed_png
+from pipelines.report_figures.png import SIGNATURE, packed
 from pipelines.report_figures.theme import THEMES, TOKENS
 from pipelines.report_figures.throughput import MOST_POINTS
 from pipelines.report_input import (
@@ -107,10 +106,10 @@ def test_pictures_are_the_same_bytes_each_time_and_png_is_png(full: DeploymentRe
     image = drawn(spec, "png")
     assert image.startswith(SIGNATURE)
     assert 5_000 < len(image) < 100_000
-    assert image == drawn(spec, "png") == packed_png(image)
+    assert image == drawn(spec, "png") == packed(image)
     assert drawn(spec) == drawn(spec)
     with pytest.raises(ValueError, match="not a PNG"):
-        packed_png(drawn(spec))
+        packed(drawn(spec))
 
 
 def test_a_theme_changes_colours_and_nothing_else(full: DeploymentReport) -> None:
@@ -173,7 +172,7 @@ def test_the_heat_map_is_of_a_month_at_most_and_small() -> None:
     spec = figures.hit_rates_by_hour(cells)
     assert spec is not None
     assert len({row["hour"] for row in spec["datasets"]["cells"]}) == 31 * 24
-    assert len(embedded(packed({"heat": spec}))) < 500_000
+    assert len(embedded(compact({"heat": spec}))) < 500_000
 
 
 @pytest.mark.parametrize(
