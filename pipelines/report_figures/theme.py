@@ -64,7 +64,7 @@ def theme(name: ThemeName) -> dict[str, Any]:
             "anchor": "start", "frame": "bounds", "color": of.ink, "fontSize": 14, "fontWeight": 600, "offset": 14,
             "subtitleColor": of.muted, "subtitleFontSize": 11.5, "subtitlePadding": 5,
         },
-        # The description says what is seen; axes read out one by one would drown it, and name room for labels as values.
+        # The description says what is seen; axes read out would drown it, and take room for labels for values.
         "axis": {
             "aria": False,
             "labelColor": of.muted, "titleColor": of.muted, "labelFontSize": 11, "titleFontSize": 11,
