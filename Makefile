@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-dagster test-faults lint types imports check fmt docs wheel lock clean
+.PHONY: help setup demo test test-jobs test-dagster test-faults lint types imports check fmt docs wheel lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
@@ -36,6 +36,9 @@ demo: setup ## the whole job on bundled logs: the valley table and where the rep
 # done first takes over some of the other's.
 test: setup ## the tests
 	@$(BIN)/python -P -m pytest -n 2 --dist worksteal
+
+test-jobs: setup ## whole jobs run, killed, repeated and grown, many times over; some minutes
+	@$(BIN)/python -P -m pytest -n 2 --dist worksteal -m 'jobs and not slow'
 
 test-dagster: setup ## Dagster's real daemon, web server and command line, on loopback; some minutes
 	@$(BIN)/python -P -m pytest -m dagster

@@ -54,17 +54,17 @@ def _write_figures(options: argparse.Namespace) -> int:
     with Warehouse(settings.warehouse_folder).reader() as reader:
         if options.deployment is not None:
             last_24_hours(reader, options.deployment)  # refuses a name that it does not know
-        chosen = [
+        chosen = (
             replace(deployment, verdict=trusted_verdict(deployment))
             for deployment in read_deployments(reader)
             if options.deployment in (None, deployment.name)
-        ]
-    try:
-        written = write_figures(chosen, options.figures, options.format or "png")
-    except OSError as error:
-        raise UsageError(
-            f"the figures cannot be written to {str(options.figures)!r}: {error.strerror}; give a folder that can be"
-        ) from error
+        )
+        try:
+            written = write_figures(chosen, options.figures, options.format or "png")
+        except OSError as error:
+            raise UsageError(
+                f"the figures cannot be written to {str(options.figures)!r}: {error.strerror}; give one that can"
+            ) from error
     for path in written:
         print(path)
     if not written:

@@ -9,6 +9,7 @@ there is nothing to draw. Its title and caption, for the page to set, are in `us
 """
 
 from pipelines.report_figures.bathtub import bathtub
+from pipelines.report_figures.curve_details import curve_families, throughput_by_length
 from pipelines.report_figures.distribution import requests_by_hit_rate
 from pipelines.report_figures.gallery import FIGURES, figures_of
 from pipelines.report_figures.heat import hit_rates_by_hour
@@ -18,7 +19,7 @@ from pipelines.report_figures.revenue import revenue
 from pipelines.report_figures.script import script, script_name
 from pipelines.report_figures.spec import Spec
 from pipelines.report_figures.theme import ThemeName, theme, tokens
-from pipelines.report_figures.throughput import curve_families, hit_throughput, throughput, throughput_by_length
+from pipelines.report_figures.throughput import hit_throughput, throughput
 from pipelines.report_figures.timelines import episodes, sparkline
 from pipelines.report_figures.waterfall import waterfall
 

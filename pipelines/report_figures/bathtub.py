@@ -14,12 +14,16 @@ import numpy as np
 
 from models.valley import revenue_index
 from pipelines.display import index, interval, known, share, utc_time
-from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, hit_rate_x, named, rows
+from pipelines.report_figures.spec import Row, Spec, altair, between, drawn_up, filled, hit_rate_x, named, rows
 from pipelines.report_input import BathtubView, CurveView, HourRow
 from pipelines.verdict import Verdict
 
+_LEFT_FITS = 0.3
+"""Hit rate from which a label fits left of its point."""
 _CLOSED_GRID = np.round(np.arange(0.0, 0.996, 0.005), 3)
-_NARROWEST = {"descending": 0.22, "ascending": 0.2, "past exit": 0.19}
+_HEIGHT = 320
+_PAST = "past exit"
+_NARROWEST = {"descending": 0.22, "ascending": 0.2, _PAST: 0.19}
 """A zone's name is written where its width [hit rate] holds it in the narrowest figure; the hue tells it anyway."""
 
 
@@ -41,7 +45,7 @@ def bathtub(
     own = rows(("hit_rate", "index"), view.curve)
     closed = _closed(curve, verdict)
     path = _path(hours)
-    low, high = _frame([row["index"] for row in own], path, verdict)
+    low, high = _frame([row["index"] for row in (*own, *closed)], path, verdict)
     here = rows(("hit_rate", "index"), [(verdict.hit_rate, verdict.revenue_index)])
     return filled(
         _form(),
@@ -60,9 +64,7 @@ def bathtub(
             "whisker": rows(
                 ("hit_rate", "low", "high"), [(verdict.hit_rate, verdict.index_low, verdict.index_high)] if here else []
             ),
-            "closed_name": [min(closed, key=lambda row: float(row["index"])) | {"name": "closed form"}]
-            if closed
-            else [],
+            "closed_name": _closed_name(own, closed, 0.04 * (high - low)),
             "label": [_label(row, verdict, low, high) for row in here],
             **_zones(verdict),
         },
@@ -75,6 +77,18 @@ def _closed(curve: CurveView | None, verdict: Verdict) -> list[Row]:
         return []
     values = revenue_index(_CLOSED_GRID, curve.a, verdict.price_ratio)
     return rows(("hit_rate", "index"), zip(_CLOSED_GRID.tolist(), np.asarray(values).tolist(), strict=True))
+
+
+def _closed_name(own: Sequence[Row], closed: Sequence[Row], gap: float) -> list[Row]:
+    """Name the closed form at its floor, clear of the traffic's own bathtub; without a floor nowhere."""
+    if not closed:
+        return []
+    floor = min(closed, key=lambda row: float(row["index"]))
+    if floor["hit_rate"] < _LEFT_FITS / 2:
+        return []
+    beside = min(own, key=lambda row: abs(row["hit_rate"] - floor["hit_rate"]))
+    side = 1 if floor["index"] > beside["index"] else -1
+    return [{"hit_rate": min(floor["hit_rate"], 0.86), "index": floor["index"] + side * gap, "name": "closed form"}]
 
 
 def _path(hours: Sequence[HourRow]) -> list[Row]:
@@ -115,15 +129,14 @@ def _zones(verdict: Verdict) -> dict[str, list[Row]]:
 
 
 def _label(here: Row, verdict: Verdict, low: float, high: float) -> Row:
-    """Put the operating point's label inside the bowl, or below the rising rim, and inside the frame."""
-    is_below = here["index"] < 1
+    """Put the operating point's label inside the bowl: above a point in the valley, left of one on the rising rim."""
+    x, name = here["hit_rate"], f"now {index(verdict.revenue_index)}"
+    if here["index"] >= 1 and x >= _LEFT_FITS:
+        return {"hit_rate": x, "index": here["index"], "name": name, "is_left": True}
     ends = [v for v in (verdict.index_low, verdict.index_high) if v is not None and known(v)] or [here["index"]]
     away = 0.05 * (high - low)
-    return {
-        "hit_rate": min(max(here["hit_rate"], 0.14), 0.86),
-        "index": max(ends) + away if is_below else min(ends) - away,
-        "name": f"now {index(verdict.revenue_index)}",
-    }
+    level = max(ends) + away if here["index"] < 1 else min(ends) - away
+    return {"hit_rate": min(max(x, 0.14), 0.86), "index": level, "name": name, "is_left": False}
 
 
 def _caption(verdict: Verdict, closed: Sequence[Row], path: Sequence[Row]) -> str:
@@ -137,7 +150,7 @@ def _caption(verdict: Verdict, closed: Sequence[Row], path: Sequence[Row]) -> st
 @cache
 def _form() -> Spec:
     alt = altair()
-    scale = alt.Scale(domainMin=alt.ExprRef("low"), domainMax=alt.ExprRef("high"), nice=False, zero=False)
+    scale = alt.Scale(domain=between("low", "high"), nice=False, zero=False)
     axis = alt.Axis(format=".2f", tickCount=6, title="revenue index (per busy second, 1 = without a cache)")
     x = hit_rate_x()
 
@@ -163,9 +176,23 @@ def _form() -> Spec:
     ]
     path_tips = [alt.Tooltip("hour:N", title="hour (UTC)"), alt.Tooltip("hit_rate:Q", title="hit rate", format=".1%")]
     path_tips.append(alt.Tooltip("index:Q", format=".3f"))
+    labels = [
+        named("label")
+        .transform_filter(alt.datum.is_left == is_left)
+        .mark_text(style="strong", align="right" if is_left else "center", dx=-12 if is_left else 0)
+        .encode(x=x, y=y(), text="name:N")
+        for is_left in (True, False)
+    ]
     layers = alt.layer(
         *zones,
-        named("zone_names").mark_text(style="note").encode(x=x, y=alt.value(10), text="name:N"),
+        # The rim leaves the frame at the top of the last zone: its name stands at the bottom.
+        *(
+            named("zone_names")
+            .transform_filter(where)
+            .mark_text(style="note")
+            .encode(x=x, y=alt.value(level), text="name:N")
+            for where, level in ((alt.datum.name != _PAST, 10), (alt.datum.name == _PAST, _HEIGHT - 10))
+        ),
         marks,
         _parity(scale, axis),
         named("band").mark_area(style="band", clip=True).encode(x=x, y=y("low"), y2="high:Q"),
@@ -175,11 +202,11 @@ def _form() -> Spec:
         named("whisker").mark_rule(style="whisker").encode(x=x, y=y("low"), y2="high:Q"),
         named("here").mark_circle(style="halo", size=190, opacity=1).encode(x=x, y=y()),
         named("here").mark_circle(style="here", size=110, opacity=1).encode(x=x, y=y(), tooltip=path_tips[1:]),
-        named("closed_name").mark_text(style="note-other", dy=11, clip=True).encode(x=x, y=y(), text="name:N"),
-        named("label").mark_text(style="strong").encode(x=x, y=y(), text="name:N"),
+        named("closed_name").mark_text(style="note-other", clip=True).encode(x=x, y=y(), text="name:N"),
+        *labels,
         *mark_names,
     ).add_params(alt.param(name="low", value=0), alt.param(name="high", value=2))
-    return drawn_up(layers, 320)
+    return drawn_up(layers, _HEIGHT)
 
 
 def _parity(scale: Any, axis: Any) -> Any:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from pipelines.display import count, share
-from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, named
+from pipelines.report_figures.spec import Row, Spec, altair, between, drawn_up, filled, named
 from pipelines.report_input import HeatCell
 
 PERCENTILES = (10, 50, 90)
@@ -98,7 +98,7 @@ def _form() -> Spec:
     def x(field: str) -> Any:
         return alt.X(f"{field}:Q", scale=scale, axis=axis)
 
-    scale_y = alt.Scale(domainMin=0, domainMax=alt.ExprRef("top"), nice=False)
+    scale_y = alt.Scale(domain=between(0, "top"), nice=False)
     y = alt.Y("share:Q", title="share of requests", scale=scale_y, axis=alt.Axis(format="~%", tickCount=4))
     bars = (
         named("bars")

@@ -13,12 +13,13 @@ from typing import TypeAlias
 
 from pipelines.display import as_utc
 from pipelines.report_figures.bathtub import bathtub
+from pipelines.report_figures.curve_details import curve_families, throughput_by_length
 from pipelines.report_figures.distribution import requests_by_hit_rate
 from pipelines.report_figures.heat import MOST_HOURS, hit_rates_by_hour
 from pipelines.report_figures.levers import levers
 from pipelines.report_figures.revenue import revenue
 from pipelines.report_figures.spec import Spec
-from pipelines.report_figures.throughput import curve_families, hit_throughput, throughput, throughput_by_length
+from pipelines.report_figures.throughput import hit_throughput, throughput
 from pipelines.report_figures.timelines import episodes
 from pipelines.report_figures.waterfall import waterfall
 from pipelines.report_input import DeploymentReport

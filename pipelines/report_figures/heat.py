@@ -9,12 +9,11 @@ from __future__ import annotations
 import bisect
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
-from pipelines.display import as_utc, count, share
-from pipelines.report_figures.spec import Spec, altair, drawn_up, filled, moment_ms, named, utc_x
+from pipelines.display import count, share
+from pipelines.report_figures.spec import HOUR_MS, Spec, altair, drawn_up, filled, moment_ms, named, utc_x
 from pipelines.report_input import HeatCell
 
 MOST_HOURS = 31 * 24
@@ -31,16 +30,17 @@ def hit_rates_by_hour(cells: Sequence[HeatCell], *, weight: Literal["requests", 
 
     The parameter `weight` of the drawn view chooses what a shade is a share of: the hour's requests or input tokens.
     """
-    requests: Counter[tuple[datetime, int]] = Counter()
-    tokens: Counter[tuple[datetime, int]] = Counter()
+    began_ms = {hour: moment_ms(hour) for hour in {cell.hour_utc for cell in cells}}
+    requests: Counter[tuple[int, int]] = Counter()
+    tokens: Counter[tuple[int, int]] = Counter()
     for cell in cells:
-        place = as_utc(cell.hour_utc), row_of(cell.bin_low, cell.bin_high)
+        place = began_ms[cell.hour_utc], row_of(cell.bin_low, cell.bin_high)
         requests[place] += cell.n_requests
         tokens[place] += cell.input_tokens
     if not requests.total():
         return None
-    first = max(hour for hour, _ in requests) - timedelta(hours=MOST_HOURS - 1)
-    seen = {place: n for place, n in requests.items() if n and place[0] >= first}
+    first_ms = max(hour for hour, _ in requests) - (MOST_HOURS - 1) * HOUR_MS
+    seen = {place: n for place, n in requests.items() if n and place[0] >= first_ms}
     everything, hours = sum(seen.values()), {hour for hour, _ in seen}
     zero, high = (sum(n for (_, row), n in seen.items() if row in which) for which in ((0,), (N_ROWS - 2, N_ROWS - 1)))
     return filled(
@@ -51,7 +51,7 @@ def hit_rates_by_hour(cells: Sequence[HeatCell], *, weight: Literal["requests", 
         f" {share(zero / everything)} hit nothing, {share(high / everything)} hit 99 % or more.",
         data={
             "cells": [
-                {"hour": moment_ms(hour), "row": row, "requests": seen[hour, row], "tokens": tokens[hour, row]}
+                {"hour": hour, "row": row, "requests": seen[hour, row], "tokens": tokens[hour, row]}
                 for hour, row in sorted(seen)
             ]
         },
@@ -59,6 +59,7 @@ def hit_rates_by_hour(cells: Sequence[HeatCell], *, weight: Literal["requests", 
     )
 
 
+@lru_cache(maxsize=1024)
 def row_of(bin_low: float, bin_high: float) -> int:
     """Find the row of a bin, counted from the bottom; a bin without width at 0 or 1 has its own."""
     if bin_high <= 0:
@@ -75,7 +76,7 @@ def _form() -> Spec:
         .transform_joinaggregate(all_requests="sum(requests)", all_tokens="sum(tokens)", groupby=["hour"])
         .transform_calculate(
             share="weight === 'tokens' ? datum.tokens / max(datum.all_tokens, 1) : datum.requests / datum.all_requests",
-            end="datum.hour + 3600000",
+            end=f"datum.hour + {HOUR_MS}",
         )
         .mark_rect()
         .encode(

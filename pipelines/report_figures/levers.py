@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from pipelines.display import known, money, shown
-from pipelines.report_figures.spec import Spec, altair, drawn_up, filled, named, rows
+from pipelines.report_figures.spec import Spec, altair, between, drawn_up, filled, named, rows
 from pipelines.report_input import LeverView
 
 _ROW_PX = 38
@@ -57,7 +57,7 @@ def levers(view: Sequence[LeverView]) -> Spec | None:
 @lru_cache(maxsize=32)
 def _form(axis_title: str) -> Spec:
     alt = altair()
-    scale = alt.Scale(domainMin=alt.ExprRef("low"), domainMax=alt.ExprRef("high"), nice=False)
+    scale = alt.Scale(domain=between("low", "high"), nice=False)
     y = alt.Y("lever:O", title=None, axis=None)
 
     def x(field: str) -> Any:

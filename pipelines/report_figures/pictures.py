@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -46,7 +46,7 @@ def picture(spec: Spec, kind: Format, *, of: str = "", look: ThemeName = "light"
     return packed(vegalite_to_png(text, config=theme(look), scale=scale, allowed_base_urls=[]))
 
 
-def write_figures(deployments: Sequence[DeploymentReport], folder: Path, kind: Format) -> list[Path]:
+def write_figures(deployments: Iterable[DeploymentReport], folder: Path, kind: Format) -> list[Path]:
     """
     Write each figure of each deployment into the folder, which is made; return the files.
 

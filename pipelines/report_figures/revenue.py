@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from pipelines.display import known, money, share, shown
-from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, hit_rate_x, named, rows
+from pipelines.report_figures.spec import Row, Spec, altair, between, drawn_up, filled, hit_rate_x, named, rows
 from pipelines.report_input import CurveView
 from pipelines.verdict import Verdict
 
@@ -110,7 +110,7 @@ def _amount(amount: float, verdict: Verdict, unit: str) -> str:
 def _form(axis_title: str) -> Spec:
     alt = altair()
     x = hit_rate_x()
-    scale = alt.Scale(domainMin=0, domainMax=alt.ExprRef("top"), nice=False)
+    scale = alt.Scale(domain=between(0, "top"), nice=False)
     axis = alt.Axis(title=axis_title, format=",.4~g", tickCount=5)
 
     def y(field: str) -> Any:

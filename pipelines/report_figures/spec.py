@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Spec: TypeAlias = dict[str, Any]
 Row: TypeAlias = dict[str, Any]
 HIT_RATE = "hit rate (share of input tokens from the cache)"
+HOUR_MS = 3_600_000
 HEIGHT = 280
 """Height of a figure's plot [px]; its width is its container's."""
 
@@ -72,6 +73,11 @@ def named(name: str) -> alt.Chart:
     """Begin a layer on a named data set; of rows: reading CSV takes 'unsafe-eval', which pages do not have."""
     alt = altair()
     return alt.Chart(alt.NamedData(name=name))  # type: ignore[no-any-return]
+
+
+def between(low: float | str, high: float | str) -> Any:
+    """Return a domain of numbers or names of parameters; without one, Vega warns of data sets that are empty."""
+    return [altair().ExprRef(end) if isinstance(end, str) else end for end in (low, high)]
 
 
 def hit_rate_x(field: str = "hit_rate", *, edge: float = 0.0, right: float = 1.0) -> Any:

@@ -64,7 +64,9 @@ def theme(name: ThemeName) -> dict[str, Any]:
             "anchor": "start", "frame": "bounds", "color": of.ink, "fontSize": 14, "fontWeight": 600, "offset": 14,
             "subtitleColor": of.muted, "subtitleFontSize": 11.5, "subtitlePadding": 5,
         },
+        # The description says what is seen; axes read out would drown it, and take room for labels for values.
         "axis": {
+            "aria": False,
             "labelColor": of.muted, "titleColor": of.muted, "labelFontSize": 11, "titleFontSize": 11,
             "titleFontWeight": "normal", "gridColor": of.rule, "gridWidth": 0.75, "domainColor": of.muted,
             "tickColor": of.muted, "tickSize": 4, "labelPadding": 4,

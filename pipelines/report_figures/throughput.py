@@ -10,16 +10,13 @@ import bisect
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 from pipelines.display import count, interval, known, number, share
-from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, hit_rate_x, named, rows
-from pipelines.report_input import CurveView, LengthView
+from pipelines.report_figures.spec import Row, Spec, altair, between, drawn_up, filled, hit_rate_x, named, rows
+from pipelines.report_input import CurveView
 
 MOST_POINTS = 1500
-_MEASURED = 0.9
-"""Where the lines of length bands end: beyond, a straight line says nothing."""
 _FRAME = 0.98
 """Share of the points that the frame is chosen by; the others may leave it."""
 
@@ -85,61 +82,6 @@ def hit_throughput(curve: CurveView | None) -> Spec | None:
     )
 
 
-def throughput_by_length(curve: CurveView | None) -> Spec | None:
-    """Draw the straight line of each band of prompt lengths; None where there are fewer than two."""
-    if curve is None or not curve.trustworthy:
-        return None
-    bands = [band for band in curve.lengths if known(band.tps0) and known(band.a)]
-    if len(bands) < 2:
-        return None
-    lines: list[Row] = [
-        {"band": position, "hit_rate": x, "tps_miss": band.tps0 * (1 - band.a * x)}
-        for position, band in enumerate(bands)
-        for x in (0.0, _MEASURED)
-        if band.tps0 is not None and band.a is not None
-    ]
-    names: list[Row] = [
-        {"hit_rate": _MEASURED, "tps_miss": band.tps0 * (1 - band.a * _MEASURED), "name": _band_name(band)}
-        for band in bands
-        if band.tps0 is not None and band.a is not None
-    ]
-    return filled(
-        _length_form(),
-        title="Miss throughput by prompt length",
-        caption="Straight lines of the bands of prompt lengths that the traffic falls into: longer prompts fall steeper"
-        " where attention is what costs.",
-        description="Computed tokens per busy second against hit rate by prompt length: "
-        + "; ".join(f"{_tokens(band)}: {number(band.tps0)} falling with slope {number(band.a)}" for band in bands)
-        + ".",
-        data={"lines": lines, "names": _apart(names, 0.065 * max(row["tps_miss"] for row in lines))},
-    )
-
-
-def curve_families(curve: CurveView | None) -> Spec | None:
-    """Draw how far each shape of curve is off on hours that it was not fitted to; None where none were compared."""
-    if curve is None:
-        return None
-    compared = [family for family in curve.families if known(family.error)]
-    if not compared:
-        return None
-    data: list[Row] = [
-        {"family": family.family.replace("_", " "), "error": family.error, "label": share(family.error, 2)}
-        for family in compared
-    ]
-    kept = [row for row, family in zip(data, compared, strict=True) if family.is_kept]
-    return filled(
-        _families_form(),
-        title="Which shape of curve predicts best",
-        caption="Relative error on hours left out; the shape that is kept is in colour.",
-        description="Relative error on hours left out by shape of curve: "
-        + ", ".join(f"{row['family']} {row['label']}" for row in data)
-        + ".",
-        data={"families": data, "kept": kept},
-        params={"widest": 1.25 * max(row["error"] for row in data) or 1.0},
-        height=26 * len(data),
-    )
-
-
 def _thinned(points: list[Row]) -> list[Row]:
     """Keep every n-th point by hit rate, so that the whole range stays."""
     step = math.ceil(len(points) / MOST_POINTS)
@@ -191,23 +133,6 @@ def _names(law: list[Row], line: list[Row], top: float) -> list[Row]:
     ]
 
 
-def _apart(names: list[Row], gap: float) -> list[Row]:
-    """Move labels down so that none covers another; gap: their height on the axis."""
-    placed = sorted((dict(row) for row in names), key=lambda row: -float(row["tps_miss"]))
-    for above, below in pairwise(placed):
-        below["tps_miss"] = min(below["tps_miss"], above["tps_miss"] - gap)
-    return placed
-
-
-def _band_name(band: LengthView) -> str:
-    low, high = (f"{tokens / 1000:.3g}" for tokens in (band.low_input_tokens, band.high_input_tokens))
-    return f"{low}–{high}k: a {number(band.a, 2)}"
-
-
-def _tokens(band: LengthView) -> str:
-    return f"{number(band.low_input_tokens)}–{number(band.high_input_tokens)} tokens"
-
-
 def _slope_words(curve: CurveView) -> str:
     if not (known(curve.tps0) and known(curve.a)):
         return ""
@@ -227,7 +152,8 @@ def _caption(curve: CurveView, n_points: int, beyond: int) -> str:
     return said + "."
 
 
-def _tps(field: str, title: str, **scale: Any) -> Any:
+def tps_axis(field: str, title: str, **scale: Any) -> Any:
+    """Return the axis of a throughput, from 0."""
     alt = altair()
     return alt.Y(
         f"{field}:Q", title=title, scale=alt.Scale(zero=True, **scale), axis=alt.Axis(format="~s", tickCount=5)
@@ -259,7 +185,7 @@ def _x() -> Any:
 @cache
 def _throughput_form() -> Spec:
     alt = altair()
-    y = _tps("tps_miss", "miss tokens per busy second", domainMin=0, domainMax=alt.ExprRef("top"))
+    y = tps_axis("tps_miss", "miss tokens per busy second", domain=between(0, "top"))
 
     def line(name: str, style: str) -> Any:
         return named(name).mark_line(style=style, clip=True).encode(x=_x(), y=y)
@@ -275,7 +201,7 @@ def _throughput_form() -> Spec:
     band = named("band").mark_area(style="band", clip=True).encode(x=_x(), y=_renamed(y, "low"), y2="high:Q")
     singular = (
         named("singular")
-        .mark_point(style="singular", shape="diamond", size=70, clip=True)
+        .mark_point(style="singular", shape="diamond", size=110, clip=True)
         .encode(x=_x(), y=y, tooltip=[alt.Tooltip("hit_rate:Q", title="tail chunks at", format=".1%")])
     )
     layers = alt.layer(
@@ -288,29 +214,9 @@ def _throughput_form() -> Spec:
 @cache
 def _hit_form() -> Spec:
     alt = altair()
-    y = _tps("tps_hit", "hit tokens per busy second", domainMin=0, domainMax=alt.ExprRef("top"))
+    y = tps_axis("tps_hit", "hit tokens per busy second", domain=between(0, "top"))
     law = named("law").mark_line(style="law", clip=True).encode(x=_x(), y=y)
     return drawn_up(alt.layer(_dots(y, "tps_hit", "hit tokens/s"), law).add_params(alt.param(name="top", value=1)), 220)
-
-
-@cache
-def _length_form() -> Spec:
-    x, y = hit_rate_x(right=1.5), _tps("tps_miss", "miss tokens per busy second")
-    lines = named("lines").mark_line(style="law").encode(x=x, y=y, detail="band:N")
-    names = named("names").mark_text(style="strong", align="left", dx=6).encode(x=x, y=y, text="name:N")
-    return drawn_up(altair().layer(lines, names), 240)
-
-
-@cache
-def _families_form() -> Spec:
-    alt = altair()
-    x = alt.X("error:Q", title="relative error on hours left out", axis=alt.Axis(format=".0%", tickCount=4, grid=True),
-              scale=alt.Scale(domainMin=0, domainMax=alt.ExprRef("widest"), nice=False))  # fmt: skip
-    y = alt.Y("family:N", sort=None, title=None, axis=alt.Axis(labelLimit=140))
-    everyone = named("families").mark_bar(style="plain", height=12).encode(x=x, y=y)
-    kept = named("kept").mark_bar(style="chosen", height=12).encode(x=x, y=y)
-    label = named("families").mark_text(style="note", align="left", dx=4).encode(x=x, y=y, text="label:N")
-    return drawn_up(alt.layer(everyone, kept, label).add_params(alt.param(name="widest", value=1)))
 
 
 def _renamed(y: Any, field: str) -> Any:

@@ -12,10 +12,8 @@ from functools import cache
 from typing import Any
 
 from pipelines.display import count, money, number, share, utc_time
-from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, moment_ms, named, rows, utc_x
+from pipelines.report_figures.spec import HOUR_MS, Row, Spec, altair, drawn_up, filled, moment_ms, named, rows, utc_x
 from pipelines.report_input import EpisodeView, HourRow
-
-_HOUR_MS = 3_600_000
 
 
 def episodes(view: Sequence[EpisodeView], *, first: datetime, last: datetime) -> Spec | None:
@@ -49,7 +47,7 @@ def sparkline(hours: Sequence[HourRow], *, height: int = 28) -> Spec | None:
     known.sort(key=lambda row: int(row["hour"]))
     run = 0
     for position, row in enumerate(known):
-        run += position > 0 and row["hour"] - known[position - 1]["hour"] > _HOUR_MS
+        run += position > 0 and row["hour"] - known[position - 1]["hour"] > HOUR_MS
         row["run"] = run
     rates = [row["hit_rate"] for row in known]
     return filled(

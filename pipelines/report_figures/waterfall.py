@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from pipelines.display import known, money, shown
-from pipelines.report_figures.spec import Row, Spec, altair, drawn_up, filled, named
+from pipelines.report_figures.spec import Row, Spec, altair, between, drawn_up, filled, named
 from pipelines.report_input import WaterfallView
 
 _ROW_PX = 26
@@ -73,7 +73,7 @@ def _signed(amount: float, currency: str | None) -> str:
 @lru_cache(maxsize=32)
 def _form(axis_title: str) -> Spec:
     alt = altair()
-    scale = alt.Scale(domainMin=alt.ExprRef("low"), domainMax=alt.ExprRef("high"), nice=False, zero=False)
+    scale = alt.Scale(domain=between("low", "high"), nice=False, zero=False)
     y = alt.Y("row:O", title=None, axis=alt.Axis(labelExpr="names[datum.value]", labelLimit=110, grid=False))
 
     def x(field: str) -> Any:

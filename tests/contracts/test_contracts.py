@@ -18,6 +18,8 @@ from pipelines.settings import load_settings
 from pipelines.times import to_day_index
 from tests.place import SOURCE, Place, request
 
+pytestmark = pytest.mark.jobs
+
 DAY = to_day_index(date(2026, 11, 28))
 EXPECTED = (Expectation("n_repeated", "nothing is repeated"), Expectation("share", "enough is known", WARN, 0.5, 1))
 PROFILE: dict[str, list[Any]] = {"deployment": ["pool"], "hour_index": [498_000], "n_repeated": [0], "share": [0.75]}

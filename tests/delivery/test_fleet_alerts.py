@@ -19,6 +19,8 @@ from tests.delivery.loopback import LOOPBACK, receiver
 from tests.delivery.mailbox import Mailbox, mail_server, text_of
 from tests.place import Place
 
+pytestmark = pytest.mark.jobs
+
 MORNING = datetime(2026, 11, 29, 1, 30, tzinfo=UTC)
 REPORT = '\n[report]\nurl = "https://reports.example.com/valleywatch/"\n'
 SLACK = '\n[[alerts]]\nkind = "slack"\nurl_env = "SLACK_URL"\nallow = ["127.0.0.1"]\ndeployments = ["glm-5-h200"]\n'

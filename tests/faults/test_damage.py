@@ -18,6 +18,8 @@ from pipelines.report import publish_if_behind
 from pipelines.settings import load_settings
 from tests.place import NOW, Place, as_bytes, request
 
+pytestmark = pytest.mark.jobs
+
 VARYING = ("path", "source_file")
 FILES = 3
 ROUNDS = [pytest.param(4, id="a few"), pytest.param(100, id="many", marks=[pytest.mark.slow, pytest.mark.timeout(900)])]

@@ -16,6 +16,8 @@ from pipelines.errors import UsageError
 from tests.conftest import REPO
 from tests.place import Place, as_bytes, request
 
+pytestmark = pytest.mark.jobs
+
 JOBS = """
 import os, sys
 from pathlib import Path

@@ -16,6 +16,8 @@ from pipelines.warehouse.folder import RESERVE_BYTES
 from tests.conftest import REPO
 from tests.place import PRICE, SOURCE, Place, request
 
+pytestmark = pytest.mark.jobs
+
 Usage = namedtuple("Usage", "total used free")
 is_root = os.geteuid() == 0
 

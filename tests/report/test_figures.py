@@ -49,6 +49,7 @@ def full(in_valley: DeploymentReport) -> DeploymentReport:
     parts = (("price", 0.0), ("volume", 1.25), ("hit_rate", -6.5), ("residual", 0.25))
     return replace(
         in_valley,
+        day_bins=in_valley.heat,
         episodes=(
             EpisodeView(
                 entered_at=MIDNIGHT,

@@ -17,6 +17,8 @@ from tests.conftest import FleetWarehouse
 from tests.place import ABSENT, PRICE, SOURCE, Place, request
 from tests.verdicts.traffic import busy_hours
 
+pytestmark = pytest.mark.jobs
+
 DAY = 20_785
 """2026-11-28 in whole days since 1970-01-01."""
 NAME = "agent-offload"

@@ -10,6 +10,8 @@ import pytest
 from tests.place import PRICE, SOURCE, Place, request
 from tests.verdicts.traffic import busy_hours
 
+pytestmark = pytest.mark.jobs
+
 VALLEY = [request(**row) for row in busy_hours(n_hours=5, per_hour=150, law_of_a_valley=True)]
 
 
