@@ -162,6 +162,18 @@ def test_figures_follow_the_readers_theme(browser: Browser, folder: Path) -> Non
         expect(ground).to_have_css("background-color", "rgb(20, 24, 29)")
 
 
+def test_a_dark_page_prints_on_white(browser: Browser, folder: Path) -> None:
+    with visited(browser, folder / GLM, look="dark") as visit:
+        page = visit.drawn().page
+        picture = page.locator("#bathtub img.paper")
+        expect(picture).to_be_hidden()
+        page.emulate_media(media="print", color_scheme="dark")
+        expect(picture).to_be_visible()
+        expect(page.locator("#bathtub svg")).to_be_hidden()
+        assert picture.evaluate("one => one.decode().then(() => one.naturalWidth)") > 300
+        assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+
+
 def test_the_keyboard_reaches_the_content_first(browser: Browser, folder: Path) -> None:
     with visited(browser, folder / GLM) as visit:
         visit.page.keyboard.press("Tab")

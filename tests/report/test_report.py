@@ -1,5 +1,6 @@
 """The pages: honesty about what is not known, determinism, and nothing fetched."""
 
+import json
 import os
 import re
 from dataclasses import replace
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.report import trusted_verdict
+from pipelines.report import deployment_page, page_of, trusted_verdict
+from pipelines.report.embedded import embedded
 from pipelines.report.folder import FolderAside
 from pipelines.report.pages import POLICY, style_sheet
-from pipelines.report_input import CurveView, DeploymentReport, HourRow, Report
+from pipelines.report_input import CurveView, DeploymentReport, HeatCell, HourRow, Report
 from pipelines.verdict import Verdict
 from tests.report.publishing import pages_of, text_of
 
@@ -174,3 +176,37 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_head(small_report: Report
     for table in re.findall(r"<table.*?</table>", text_of(small_report), re.DOTALL):
         widths = {len(re.findall(r"<t[hd][ >]", row)) for row in re.findall(r"<tr[^>]*>.*?</tr>", table, re.DOTALL)}
         assert len(widths) == 1
+
+
+def test_a_month_of_a_deployment_is_two_megabytes_at_most(in_valley: DeploymentReport) -> None:
+    """Every hour with requests in every row of the heat map, and every minute of the day a point of the curve."""
+    edges = [(0, 0), *((k / 20, min((k + 1) / 20, 0.99)) for k in range(20)), (0.99, 1), (1, 1)]
+    heat = tuple(
+        HeatCell(NOW - timedelta(hours=hour), low, high, 10_000 + hour, 10**8 + hour)
+        for hour in range(31 * 24)
+        for low, high in edges
+    )
+    assert in_valley.curve is not None
+    curve = replace(in_valley.curve, points=tuple((k / 1500, 20_000 - k / 7, 1000 + k) for k in range(1440)))
+    month = replace(in_valley, heat=heat, curve=curve)
+    assert 300_000 < len(pages_of(Report(generated_at=NOW, deployments=(month,)))[page_of(month.name)]) < 2_000_000
+
+
+def test_data_in_a_page_is_json_that_cannot_end_its_element() -> None:
+    text = embedded({"a": "</script><!--&", "b": float("nan"), "c": (1, 2.5, None, "\ud800")})
+    assert not set(text) & set("<>&")
+    assert json.loads(text) == {"a": "</script><!--&", "b": None, "c": [1, 2.5, None, "\ud800"]}
+
+
+@pytest.mark.parametrize(
+    ("address", "page"),
+    [
+        ("https://reports.example.com/valleywatch/", "https://reports.example.com/valleywatch/{}"),
+        ("https://reports.example.com/valleywatch", "https://reports.example.com/valleywatch/{}"),
+        ("https://reports.example.com/valleywatch/index.html", "https://reports.example.com/valleywatch/{}"),
+        ("https://reports.example.com/valleywatch/index.html?v=1#x", "https://reports.example.com/valleywatch/{}?v=1"),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000/{}"),
+    ],
+)
+def test_a_deployments_page_stands_beside_the_first(address: str, page: str) -> None:
+    assert deployment_page(address, "glm-5-h200") == page.format("d-e75f826d08f21cc8.html")

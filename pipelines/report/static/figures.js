@@ -24,17 +24,42 @@
     return { ...structuredClone(data.forms[form]), ...structuredClone(own), datasets: Object.fromEntries(rows) };
   };
 
+  // A figure that leaves a layer empty is meant to: Vega's warnings of it are left out, errors are not.
+  const drawIn = (element, spec, theme) => window.valleywatchDraw(element, spec, { theme, logLevel: 1 });
+
+  /** An image of a figure, in light whatever the reader's theme is. */
+  const picture = async (spec, kind, scale) => {
+    const away = document.createElement("div");
+    away.className = "away";
+    document.body.append(away);
+    try {
+      const view = await drawIn(away, spec, "light");
+      const url = await view.toImageURL(kind, scale);
+      view.finalize();
+      return url;
+    } finally {
+      away.remove();
+    }
+  };
+
   const draw = async (plot) => {
     views.get(plot)?.finalize();
-    const theme = dark.matches ? "dark" : "light";
-    // A figure that leaves a layer empty is meant to: Vega's warnings of it are left out, errors are not.
-    const view = await window.valleywatchDraw(plot, specOf(plot.dataset.plot), { theme, logLevel: 1 });
+    const view = await drawIn(plot, specOf(plot.dataset.plot), dark.matches ? "dark" : "light");
     views.set(plot, view);
+    if (dark.matches && plot.classList.contains("plot")) {
+      // Paper is white: what a dark page prints is a picture that the screen does not show.
+      const image = document.createElement("img");
+      image.className = "paper";
+      image.alt = "";
+      image.src = await picture({ ...specOf(plot.dataset.plot), width: plot.clientWidth }, "svg", 1);
+      plot.append(image);
+    }
     const weight = document.querySelector("input[name=weight]:checked");
     if (plot.dataset.plot === "hit_rates_by_hour" && weight) await view.signal("weight", weight.value).runAsync();
   };
 
-  // One after the other, so that the page stays answerable; those far below only when somebody comes near.
+  // One after the other, so that the page stays answerable. Of a fleet's sparklines only those that somebody comes near;
+  // the figures of a page all, since it may be printed.
   let last = Promise.resolve();
   const queue = (plot) => {
     const drawn = last.then(() => draw(plot)).then(() => plot.setAttribute("data-drawn", ""));
@@ -45,12 +70,15 @@
     (entries) => {
       for (const entry of entries.filter((one) => one.isIntersecting)) {
         near.unobserve(entry.target);
-        queue(entry.target);
+        queue(entry.target.querySelector("[data-plot]"));
       }
     },
     { rootMargin: "600px" },
   );
-  for (const plot of plots) near.observe(plot);
+  for (const plot of plots) {
+    if (plot.classList.contains("spark")) near.observe(plot.closest("tr"));
+    else queue(plot);
+  }
   dark.addEventListener("change", () => [...views.keys()].forEach(queue));
 
   for (const input of document.querySelectorAll("input[name=weight]")) {
@@ -63,20 +91,10 @@
   // What is handed out is the same whatever the reader's window and theme are: light, 720 px, its title in the picture.
   const handOut = async (plot, kind) => {
     const spec = specOf(plot.dataset.plot);
-    const away = document.createElement("div");
-    away.className = "away";
-    document.body.append(away);
-    try {
-      const whole = { ...spec, width: 720, title: { text: spec.usermeta.title } };
-      const view = await window.valleywatchDraw(away, whole, { theme: "light", logLevel: 1 });
-      const link = document.createElement("a");
-      link.href = await view.toImageURL(kind, 2);
-      link.download = `${document.body.dataset.anchor}-${plot.dataset.plot}.${kind}`;
-      link.click();
-      view.finalize();
-    } finally {
-      away.remove();
-    }
+    const link = document.createElement("a");
+    link.href = await picture({ ...spec, width: 720, title: { text: spec.usermeta.title } }, kind, 2);
+    link.download = `${document.body.dataset.anchor}-${plot.dataset.plot}.${kind}`;
+    link.click();
   };
   for (const plot of plots.filter((one) => !one.classList.contains("spark"))) {
     const buttons = document.createElement("div");
@@ -92,7 +110,4 @@
     }
     plot.closest("figure").querySelector(".figure-head").append(buttons);
   }
-
-  // Paper is white and shows everything: what is to be printed is drawn first, in light.
-  window.addEventListener("beforeprint", () => plots.filter((plot) => !views.has(plot)).forEach(queue));
 })();
