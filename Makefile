@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-jobs test-dagster test-faults lint types imports check fmt docs wheel lock clean
+.PHONY: help setup demo test test-jobs test-dagster test-faults lint types imports check fmt docs spark-sql wheel lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
@@ -46,9 +46,10 @@ test-dagster: setup ## Dagster's real daemon, web server and command line, on lo
 test-faults: setup ## the long versions of tests: rounds of kills, torn logs, flipped bits, hundreds of services
 	@$(BIN)/python -P -m pytest -n 2 --dist worksteal -m slow
 
-lint: setup ## style
+lint: setup ## style, and that sql/ means the same on both engines
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/python -P -m tools.spark_sql lint
 
 types: setup ## types
 	@$(BIN)/mypy
@@ -65,6 +66,9 @@ fmt: setup ## rewrite the code in the project's style
 docs: setup ## make the list in docs/formats.md anew
 	@sed -i '/^## The formats$$/q' docs/formats.md
 	@{ echo; $(BIN)/valleywatch formats --markdown; } >> docs/formats.md
+
+spark-sql: setup ## make sql/spark/ and the tables in docs/spark-sql.md anew
+	@$(BIN)/python -P -m tools.spark_sql write
 
 wheel: setup ## build the wheel
 	@$(BIN)/python -m hatchling build -t wheel

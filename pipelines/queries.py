@@ -17,6 +17,7 @@ _HEADER = re.compile(r"^-- (\w+): ?(.*)$")
 _COLUMN = re.compile(r"^--   (\w+): (.*)$")
 _BASE = re.compile(r"\bviews/\w+")
 _PARAMETER = re.compile(r"\$([a-z_][a-z0-9_]*)")
+_PARAMETER_OF_SPARK = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +51,14 @@ def resource_folder(name: str) -> Path:
 
 @cache
 def load(name: str) -> Query:
-    """Return the statement in `sql/<name>.sql`; its header must name it."""
+    """Return the statement in `sql/<name>.sql`; its header must name it. Those of `spark/` are for Spark alone."""
     text = (resource_folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
     header = _header(text)
     if header.get("name") != name:
         raise ValueError(f"sql/{name}.sql says its name is {header.get('name')!r}")
     statement = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
-    return Query(name, statement, frozenset(_PARAMETER.findall(statement)), header, _comments(text))
+    parameter = _PARAMETER_OF_SPARK if name.startswith("spark/") else _PARAMETER
+    return Query(name, statement, frozenset(parameter.findall(statement)), header, _comments(text))
 
 
 def _header(text: str) -> dict[str, str]:

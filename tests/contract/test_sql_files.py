@@ -94,13 +94,13 @@ def test_sql_is_written_in_sql_files_and_the_warehouse_alone() -> None:
 
 def test_every_statement_is_used() -> None:
     code = "\n".join(path.read_text() for path in (REPO / "pipelines").rglob("*.py"))
-    folders = ("schema", "views", "macros", "ingest/macros", "formats", "adhoc")
+    folders = ("schema", "views", "macros", "ingest/macros", "formats", "adhoc", "spark")
     unused = [
         name
         for name in FILES
         if not name.startswith(tuple(f"{folder}/" for folder in folders))
         and f'"{name}"' not in code
-        and not re.fullmatch(r"mart/(clear_)?(hourly_hit_rate|hit_rate_histogram)", name)
+        and not re.fullmatch(r"mart/(clear_)?(hourly_hit_rate|hit_rate_histogram)|mart/unique_requests", name)
     ]
     assert unused == []
 
@@ -113,5 +113,5 @@ def test_a_statement_cannot_be_run_with_other_parameters() -> None:
 def test_no_folder_of_sql_is_empty_of_meaning() -> None:
     assert {Path(name).parts[0] for name in FILES} == {
         "adhoc", "alerts", "catalogue", "checks", "curve", "doctor", "export", "formats", "ingest", "macros", "mart",
-        "metrics", "ops", "report", "schema", "share", "shown", "valley", "views",
+        "metrics", "ops", "report", "schema", "share", "shown", "spark", "valley", "views",
     }  # fmt: skip

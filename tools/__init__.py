@@ -1,0 +1,1 @@
+"""What builds and checks this repository, and is never installed with it."""
