@@ -74,7 +74,7 @@ def test_a_picture_fetches_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0)
         fetching: dict[str, Any] = {
-            "data": {"url": f"http://127.0.0.1:{server.getsockname()[1]}/x.csv"},
+            "data": {"url": "http://{}:{}/x.csv".format(*server.getsockname())},
             "mark": "point",
             "usermeta": {"title": "", "caption": ""},
         }
