@@ -144,7 +144,7 @@ def _caption(verdict: Verdict, closed: Sequence[Row], path: Sequence[Row]) -> st
     if known(verdict.floor_hit_rate) and not known(verdict.exit_hit_rate):
         said += " There is no exit: it never earns that again."
     said += " Dashed: the closed form for one prompt length." if closed else ""
-    return said + (f" Small dots: the last {len(path)} hours." if path else "")
+    return said + (f" Small dots: the last {len(path)} hours." if len(path) > 1 else "")
 
 
 @cache

@@ -113,6 +113,22 @@ def test_unknown_comes_last_in_either_direction(browser: Browser, small_report: 
             assert visit.page.locator("#fleet tbody th").first.inner_text() == "glm-5-h200"
 
 
+@pytest.mark.parametrize("name", ["qwen-3-l40s", "new-pool"])
+def test_where_nothing_is_known_the_page_says_so_and_still_answers(
+    browser: Browser, small_report: Report, tmp_path: Path, name: str
+) -> None:
+    with visited(browser, write_pages(small_report, tmp_path).with_name(page_of(name))) as visit:
+        page = visit.drawn().page
+        assert page.get_by_text("Not drawn: ").count() > 5
+        page.get_by_label("Price ratio r, cached to miss", exact=True).fill("0.25")
+        page.get_by_label("Slope a of the line", exact=True).fill("0.5263157894736842")
+        expect(page.locator("#line-exit")).to_have_text("70.0 %")
+        expect(page.locator("#mix-exit")).to_have_text("not known")
+        expect(page.locator("#line-gain")).to_have_text("–")
+        expect(page.get_by_label("Fixed cost f of a request", exact=True)).to_be_disabled()
+        assert visit.said == []
+
+
 def values(page: Page, column: str) -> list[float]:
     marked = page.locator(f"#fleet tbody data[data-column={column}]")
     return marked.evaluate_all("all => all.map(one => Number(one.value))")  # type: ignore[no-any-return]
