@@ -61,7 +61,7 @@ def _form(axis_title: str) -> Spec:
     y = alt.Y("lever:O", title=None, axis=None)
 
     def x(field: str) -> Any:
-        axis = alt.Axis(title=axis_title, format=",~g", tickCount=4, grid=True)
+        axis = alt.Axis(title=axis_title, format=",~r", tickCount=4, grid=True)
         return alt.X(f"{field}:Q", scale=scale, axis=axis)
 
     bars = named("bars").mark_bar(style="gain", height=10, yOffset=7).encode(x=x("gain"), y=y)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal
 
-from pipelines.display import known, money, share, shown
+from pipelines.display import count, known, money, share, shown
 from pipelines.report_figures.spec import Row, Spec, altair, between, drawn_up, filled, hit_rate_x, named, rows
 from pipelines.report_input import CurveView
 from pipelines.verdict import Verdict
@@ -41,8 +41,8 @@ def revenue(curve: CurveView | None, verdict: Verdict) -> Spec | None:
     return filled(
         _form(f"revenue per busy hour, {unit}"),
         title="Revenue against hit rate",
-        caption=f"What an hour of busy time earns at this hit rate, in {unit}; dotted: without a hit. At"
-        f" {curve.reference_input_tokens or 'the reference'} input tokens.",
+        caption=f"What an hour of busy time earns at this hit rate, in {unit}; dotted: without a hit."
+        + (f" At {count(length)} input tokens." if (length := curve.reference_input_tokens) else ""),
         description=f"Revenue per busy hour against hit rate, in {unit}: {_amount(start, verdict, unit)} without hits,"
         f" least {_amount(lowest['total'], verdict, unit)} at {share(lowest['hit_rate'])}. The part of computed tokens"
         " falls, the part of cached tokens rises.",
