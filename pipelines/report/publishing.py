@@ -42,7 +42,7 @@ def deployment_page(address: str, deployment: str) -> str:
     """Return the address of a deployment's page beside the report's first page, or in the folder of that address."""
     at = urlsplit(address)
     folder, _, last = at.path.rpartition("/")
-    folder = folder if "." in last or not last else f"{folder}/{last}"
+    folder = folder if not last or last.endswith(".html") else f"{folder}/{last}"
     return urlunsplit((at.scheme, at.netloc, f"{folder}/{page_of(deployment)}", at.query, ""))
 
 

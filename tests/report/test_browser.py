@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from pipelines.display import shown
 from pipelines.report.pages import page_of
-from pipelines.report_input import DeploymentReport, Report
+from pipelines.report_input import DeploymentReport, LeverView, Report, WhatIfView
 from tests.conftest import FleetWarehouse
 from tests.report.browser import needs_chromium, opened_browser, visited
 from tests.report.publishing import write_pages
@@ -206,23 +206,43 @@ def test_without_scripts_the_tables_say_it_all(browser: Browser, folder: Path) -
         expect(visit.page.locator("#hours")).to_be_visible()
 
 
-def test_hostile_names_are_text_and_nothing_else(browser: Browser, in_valley: DeploymentReport, tmp_path: Path) -> None:
-    names = [name for name in HOSTILE.values() if name != "\ud800"]
-    curve = replace(in_valley.curve, estimator=names[5]) if in_valley.curve else None
-    verdict = replace(
-        in_valley.verdict, currency="</script><script>alert(1)</script>", lever='"><img src=x onerror=alert(1)>'
-    )
-    named = [replace(in_valley, name=name, curve=curve, verdict=verdict) for name in names]
-    report = Report(generated_at=in_valley.hours[0].hour_utc, deployments=tuple(named))
-    first = write_pages(report, tmp_path / "all")
-    with visited(browser, first) as visit:
+CODE = "</script><script>alert(1)</script>"
+
+
+def test_hostile_names_are_text_in_a_row(browser: Browser, in_valley: DeploymentReport, tmp_path: Path) -> None:
+    verdict = replace(in_valley.verdict, currency=CODE, lever='"><img src=x onerror=alert(1)>')
+    named = [DeploymentReport(name=name, verdict=verdict, week=in_valley.week) for name in HOSTILE.values()]
+    report = Report(generated_at=in_valley.hours[0].hour_utc, deployments=tuple(named), quarantined=((CODE, 3),))
+    with visited(browser, write_pages(report, tmp_path)) as visit:
         seen = set(visit.page.locator("#fleet tbody th bdi").all_text_contents())
-        assert seen == {shown(name) for name in names}
+        assert seen == {shown(name) for name in HOSTILE.values()}
         assert visit.page.locator("script").count() == 4
         assert visit.said == []
-    for name in ("</title></desc></style></svg>", "]]>", "{0}", "<script>alert(1)</script>"):
-        if name in names:
-            with visited(browser, first.with_name(page_of(name))) as visit:
-                visit.drawn()
-                assert visit.page.locator("h1 bdi").first.text_content() == shown(name)
-                assert visit.said == []
+
+
+@pytest.mark.parametrize("name", [HOSTILE["title"], HOSTILE["cdata"], HOSTILE["formats"]])
+def test_hostile_names_are_text_on_a_page(
+    browser: Browser, in_valley: DeploymentReport, tmp_path: Path, name: str
+) -> None:
+    assert in_valley.curve is not None
+    moments = {"n_requests": 9.0, "input_tokens": 900.0, "cached_tokens": 300.0, "miss_tokens": 600.0}
+    moments |= {"sum_miss_cached": 20_000.0, "sum_miss_sq": 40_000.0, "sum_input_sq": 90_000.0}
+    law = {"f": 0.01, "c": 1e-5, "q": 0.0, "k": 0.0}
+    one = replace(
+        in_valley,
+        name=name,
+        model=name,
+        verdict=replace(in_valley.verdict, currency=CODE, lever=name, side=name, regime=name),
+        curve=replace(in_valley.curve, estimator=name, target=CODE),
+        levers=(LeverView(words=CODE, gain=3.0, gain_low=2.0, gain_high=4.0, currency=CODE),),
+        what_if=WhatIfView(law=law, moments=moments, price_ratio=0.1, input_per_mtok=1.0, currency=CODE, slope=0.3),
+    )
+    report = Report(generated_at=in_valley.hours[0].hour_utc, deployments=(one,))
+    with visited(browser, write_pages(report, tmp_path).with_name(page_of(name))) as visit:
+        page = visit.drawn().page
+        assert page.locator("h1 bdi").all_text_contents() == [shown(name)] * 2
+        page.get_by_label("Price ratio r, cached to miss", exact=True).fill("0.9")
+        expect(page.locator("#mix-gain")).to_contain_text(CODE)
+        assert page.locator("script").count() == 6
+        assert page.locator("img").count() == 0
+        assert visit.said == []

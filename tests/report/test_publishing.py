@@ -1,4 +1,4 @@
-"""Publishing from a warehouse: one folder, whole, with a page for each deployment; what was there before goes in its turn."""
+"""Publishing from a warehouse: a folder, whole, with a page for each deployment; what was there before goes in turn."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

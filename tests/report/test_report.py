@@ -205,6 +205,7 @@ def test_data_in_a_page_is_json_that_cannot_end_its_element() -> None:
         ("https://reports.example.com/valleywatch", "https://reports.example.com/valleywatch/{}"),
         ("https://reports.example.com/valleywatch/index.html", "https://reports.example.com/valleywatch/{}"),
         ("https://reports.example.com/valleywatch/index.html?v=1#x", "https://reports.example.com/valleywatch/{}?v=1"),
+        ("https://reports.example.com/v1.2", "https://reports.example.com/v1.2/{}"),
         ("http://reports.example.com:8000", "http://reports.example.com:8000/{}"),
     ],
 )
