@@ -10,10 +10,11 @@ from typing import Any
 
 from models.families import LINE_GOOD_WITHIN
 from models.valley import locate_valley
-from pipelines.display import money
+from pipelines.display import money, shown
 from pipelines.words import because
 
 FAMILIES = {"line": "straight line", "hyperbola": "hyperbola", "service_time": "service-time law"}
+_TIMES = {"ttft_s": "times to first token", "e2e_s": "times from end to end"}
 
 
 def valley_fields(a: float | None, price_ratio: float | None) -> dict[str, Any]:
@@ -48,6 +49,13 @@ def slope_words(found: Mapping[str, Any]) -> str:
     """Say a slope, and its interval where that is known."""
     interval = "" if found["a_low"] is None else f" (90 % {found['a_low']:.3f} to {found['a_high']:.3f})"
     return f"{found['a']:.3f}{interval}"
+
+
+def estimator_words(estimator: str, target: str | None) -> str:
+    """Say how a curve was measured; a way this version does not know is shown as it is."""
+    if estimator == "envelope":
+        return f"lower envelope of {_TIMES.get(target or '', shown(target))}"
+    return "busy periods" if estimator == "busy_periods" else shown(estimator)
 
 
 def line_words(good_until: float | None) -> str:

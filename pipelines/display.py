@@ -93,12 +93,21 @@ def money(amount: float | None, currency: str | None) -> str:
     return _signed(f"{amount:,.2f} {unit}" if abs(amount) < 10_000 else f"{amount:,.0f} {unit}")
 
 
+def hits(lost: float | None, currency: str | None) -> str:
+    """Say what cache hits did to the money: ``cost 38.31 USD``, where the loss is negative ``earned 271.34 USD``."""
+    if lost is None or not known(lost):
+        return NOT_KNOWN
+    return f"{'cost' if lost > 0 else 'earned'} {money(abs(lost), currency)}"
+
+
 def price(per_mtok: float | None, currency: str | None) -> str:
     """Show a price per million tokens."""
     if per_mtok is None or not known(per_mtok):
         return NOT_KNOWN
     unit = "(currency not known)" if currency is None else shown(currency, 12)
-    return f"{per_mtok:,.4g} {unit} per million tokens"
+    # Cents are written out: 1.40, not 1.4; fractions of one as far as they go.
+    text = f"{per_mtok:,.2f}" if round(per_mtok, 2) == per_mtok else f"{per_mtok:,.4g}"
+    return f"{text} {unit} per million tokens"
 
 
 def utc_time(moment: datetime) -> str:

@@ -10,7 +10,7 @@ from pipelines import words
 from pipelines.commands.options import add_config, add_json
 from pipelines.commands.output import tell, write_json, write_table
 from pipelines.contracts import warnings
-from pipelines.display import interval, money, utc_time
+from pipelines.display import hits, interval, utc_time
 from pipelines.overview import Overview, overviews
 from pipelines.profit_result import ProfitAndLoss, profits
 from pipelines.settings import load_settings
@@ -89,7 +89,7 @@ def _money(verdict: Verdict) -> str:
     if lost is None:
         return "?"
     part = f" in {verdict.lost_hours} of {verdict.traffic_hours} hours" if verdict.lost_in_part else ""
-    return f"{'cost' if lost > 0 else 'earned'} {money(abs(lost), verdict.currency)}{part}"
+    return f"{hits(lost, verdict.currency)}{part}"
 
 
 def _known(value: float | None, pattern: str) -> str:

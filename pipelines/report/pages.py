@@ -34,7 +34,7 @@ FIGURES_SCRIPT = script_name()
 _MISSING = {
     "bathtub": ("The bathtub of this traffic", "it takes a curve that can be trusted, and a price"),
     "levers": ("What each lever is worth", "they take a curve that can be trusted, and a price"),
-    "waterfall": ("Why a busy hour earns another amount", "it takes two days in a row with prices and trusted curves"),
+    "waterfall": ("Why a busy hour earns more or less", "it takes two days in a row with prices and trusted curves"),
     "episodes": ("Episodes in the valley", "it was not in the valley in the last month"),
     "hit_rates_by_hour": ("Hit rates by hour (UTC)", "no request reports its cached tokens"),
     "requests_by_hit_rate": ("Requests by hit rate", "no request reports its cached tokens"),

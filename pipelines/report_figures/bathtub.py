@@ -88,7 +88,9 @@ def _closed_name(own: Sequence[Row], closed: Sequence[Row], gap: float) -> list[
         return []
     beside = min(own, key=lambda row: abs(row["hit_rate"] - floor["hit_rate"]))
     side = 1 if floor["index"] > beside["index"] else -1
-    return [{"hit_rate": min(floor["hit_rate"], 0.86), "index": floor["index"] + side * gap, "name": "closed form"}]
+    return [
+        {"hit_rate": min(floor["hit_rate"], 0.86), "index": floor["index"] + side * gap, "name": "one prompt length"}
+    ]
 
 
 def _path(hours: Sequence[HourRow]) -> list[Row]:
@@ -143,7 +145,7 @@ def _caption(verdict: Verdict, closed: Sequence[Row], path: Sequence[Row]) -> st
     said = "Index 1: a busy second earns what it would without a cache. Shaded along the curve: its 90 % interval."
     if known(verdict.floor_hit_rate) and not known(verdict.exit_hit_rate):
         said += " There is no exit: it never earns that again."
-    said += " Dashed: the closed form for one prompt length." if closed else ""
+    said += " Dashed: the closed form, as if all prompts had one length." if closed else ""
     return said + (f" Small dots: the last {len(path)} hours." if len(path) > 1 else "")
 
 

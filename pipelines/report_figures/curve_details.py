@@ -82,7 +82,7 @@ def _apart(names: list[Row], gap: float) -> list[Row]:
 
 
 def _band_name(band: LengthView) -> str:
-    return f"{_short(band.low_input_tokens)}–{_short(band.high_input_tokens)}: a {number(band.a, 2)}"
+    return f"{_short(band.low_input_tokens)}–{_short(band.high_input_tokens)}: a {band.a:.2f}"
 
 
 def _short(tokens: int) -> str:

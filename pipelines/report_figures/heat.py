@@ -20,7 +20,7 @@ MOST_HOURS = 31 * 24
 EDGES = (*(k / 20 for k in range(20)), 0.99)
 """Rows from the bottom: exactly 0, then from each edge to the next (5 % wide, but 95–99 % and 99–100 %), exactly 1."""
 N_ROWS = len(EDGES) + 2
-_ROW_PX = 11
+_ROW_PX = 13
 _LABELS = {0: "exactly 0 %", 5: "20 %", 9: "40 %", 13: "60 %", 17: "80 %", 21: "99–100 %", 22: "exactly 100 %"}
 
 

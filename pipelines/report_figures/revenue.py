@@ -42,7 +42,11 @@ def revenue(curve: CurveView | None, verdict: Verdict) -> Spec | None:
         _form(f"revenue per busy hour, {unit}"),
         title="Revenue against hit rate",
         caption=f"What an hour of busy time earns at this hit rate, in {unit}; dotted: without a hit."
-        + (f" At {count(length)} input tokens." if (length := curve.reference_input_tokens) else ""),
+        + (
+            f" All prompts at {count(length)} tokens; the bathtub has the actual mix."
+            if (length := curve.reference_input_tokens)
+            else ""
+        ),
         description=f"Revenue per busy hour against hit rate, in {unit}: {_amount(start, verdict, unit)} without hits,"
         f" least {_amount(lowest['total'], verdict, unit)} at {share(lowest['hit_rate'])}. The part of computed tokens"
         " falls, the part of cached tokens rises.",

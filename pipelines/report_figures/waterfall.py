@@ -46,7 +46,7 @@ def waterfall(view: WaterfallView | None) -> Spec | None:
     unit = "currency not known" if view.currency is None else shown(view.currency, 12)
     return filled(
         _form(f"{unit} per busy hour"),
-        title="Why a busy hour earns another amount",
+        title="Why a busy hour earns more or less",
         caption=f"{unit} per busy hour, {shown(view.before_name)} to {shown(view.after_name)}; the parts add up to the"
         " change. The axis does not begin at 0.",
         description=f"A busy hour earned {money(view.before, view.currency)} before and"

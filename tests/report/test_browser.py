@@ -90,11 +90,32 @@ def test_filters_leave_what_matches_and_say_how_many(browser: Browser, folder: P
         expect(rows).to_have_count(0)
 
 
+def test_the_table_is_as_it_was_left(browser: Browser, folder: Path) -> None:
+    with visited(browser, folder / "index.html") as visit:
+        page = visit.page
+        page.get_by_label("Name contains").fill("agent")
+        page.get_by_role("button", name="Deployment").click()
+        page.get_by_role("link", name="agent-chat").click()
+        page.wait_for_url("**/d-*.html")
+        for come_back in (page.go_back, page.reload):
+            come_back()
+            expect(page.get_by_label("Name contains")).to_have_value("agent")
+            expect(page.locator("#filtered")).to_have_text("2 of 5 shown")
+            assert page.locator("#fleet tbody th:visible").all_inner_texts() == ["agent-chat", "agent-offload"]
+        assert visit.said == []
+
+
+def test_sparklines_out_of_view_are_drawn_for_whoever_prints(browser: Browser, folder: Path) -> None:
+    with visited(browser, folder / "index.html", width=390) as visit:
+        visit.page.set_viewport_size({"width": 390, "height": 60})
+        visit.page.locator("[data-plot]:not([data-drawn])").first.wait_for(state="detached", timeout=15_000)
+
+
 def test_columns_sort_both_ways_and_say_so(browser: Browser, folder: Path) -> None:
     with visited(browser, folder / "index.html") as visit:
         page = visit.page
         assert values(page, "lost_24h") == sorted(values(page, "lost_24h"), reverse=True)
-        for column, label in (("hit_rate", "Hit rate"), ("revenue_index", "Revenue index"), ("coverage", "Reported")):
+        for column, label in (("hit_rate", "Hit rate"), ("revenue_index", "Revenue index"), ("coverage", "reporting")):
             header = page.locator("#fleet thead th").filter(has_text=label)
             for direction in ("descending", "ascending"):
                 header.get_by_role("button").press("Enter")
@@ -109,7 +130,7 @@ def test_columns_sort_both_ways_and_say_so(browser: Browser, folder: Path) -> No
 def test_unknown_comes_last_in_either_direction(browser: Browser, small_report: Report, tmp_path: Path) -> None:
     with visited(browser, write_pages(small_report, tmp_path)) as visit:
         for _ in range(2):
-            visit.page.get_by_role("button", name="Lost").click()
+            visit.page.get_by_role("button", name="Hits in 24 h").click()
             assert visit.page.locator("#fleet tbody th").first.inner_text() == "glm-5-h200"
 
 

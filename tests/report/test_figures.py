@@ -278,7 +278,7 @@ def test_the_bathtub_shows_three_zones_the_closed_form_and_the_path(in_valley: D
     assert [(row["hit_rate"], row["index"]) for row in data["path"]] == [
         (hour.hit_rate, hour.revenue_index) for hour in in_valley.hours
     ]
-    assert {"now 0.780", "floor 68.4 %", "exit 90.0 %", "closed form"} <= set(texts(spec))
+    assert {"now 0.780", "floor 68.4 %", "exit 90.0 %", "one prompt length"} <= set(texts(spec))
 
 
 def test_a_valley_without_an_exit_is_said(in_valley: DeploymentReport) -> None:

@@ -124,7 +124,7 @@ def faults(page: Marked, truth: Truth) -> Iterator[str]:
 
 def written_forms(value: float) -> set[str]:
     forms = {display.share(value), display.index(value), display.index(1 - value), display.number(value)}
-    forms |= {display.money(value, "USD"), display.price(value, "USD")}
+    forms |= {display.money(value, "USD"), display.price(value, "USD"), display.hits(value, "USD")}
     return forms | ({display.count(int(value))} if value == int(value) else set())
 
 

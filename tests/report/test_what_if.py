@@ -141,7 +141,7 @@ def test_slide_and_field_follow_each_other_and_the_traffic_follows_both(browser:
         costly = value(page, "mix-gain")
         page.locator("#fixed-cost").fill("0")
         assert value(page, "mix-gain") > costly
-        page.get_by_role("button", name="As it is").click()
+        page.get_by_role("button", name="Back to how it is").click()
         assert {answer: value(page, answer) for answer in before} == pytest.approx(before)
 
 

@@ -109,7 +109,7 @@ def test_an_index_is_said_as_a_difference(value: float, said: str) -> None:
         (display.number(0.04321), "0.0432"),
         (display.number(19600.4), "19,600"),
         (display.number(float("nan")), "not known"),
-        (display.price(1.4, "USD"), "1.4 USD per million tokens"),
+        (display.price(1.4, "USD"), "1.40 USD per million tokens"),
         (display.count(None), "not known"),
     ],
 )

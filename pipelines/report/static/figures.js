@@ -58,27 +58,35 @@
     if (plot.dataset.plot === "hit_rates_by_hour" && weight) await view.signal("weight", weight.value).runAsync();
   };
 
-  // One after the other, so that the page stays answerable. Of a fleet's sparklines only those that somebody comes near;
-  // the figures of a page all, since it may be printed.
+  // One after the other, so that the page stays answerable. Of a fleet's sparklines first those that somebody comes near,
+  // the others when there is nothing else to do: all are there when the page is printed.
   let last = Promise.resolve();
   const queue = (plot) => {
     const drawn = last.then(() => draw(plot)).then(() => plot.setAttribute("data-drawn", ""));
     last = drawn.catch(() => plot.replaceChildren("This figure cannot be drawn here; the tables say what it would."));
     return drawn; // a failure stays in the console
   };
+  const waiting = new Set(plots.filter((plot) => plot.classList.contains("spark")));
+  const take = (plot) => {
+    waiting.delete(plot);
+    near.unobserve(plot.closest("tr"));
+    return queue(plot);
+  };
   const near = new IntersectionObserver(
     (entries) => {
-      for (const entry of entries.filter((one) => one.isIntersecting)) {
-        near.unobserve(entry.target);
-        queue(entry.target.querySelector("[data-plot]"));
-      }
+      for (const entry of entries.filter((one) => one.isIntersecting)) take(entry.target.querySelector("[data-plot]"));
     },
     { rootMargin: "600px" },
   );
+  const takeNext = () => {
+    const [next] = waiting;
+    if (next !== undefined) take(next).finally(() => requestIdleCallback(takeNext));
+  };
   for (const plot of plots) {
-    if (plot.classList.contains("spark")) near.observe(plot.closest("tr"));
+    if (waiting.has(plot)) near.observe(plot.closest("tr"));
     else queue(plot);
   }
+  requestIdleCallback(takeNext);
   dark.addEventListener("change", () => [...views.keys()].forEach(queue));
 
   for (const input of document.querySelectorAll("input[name=weight]")) {

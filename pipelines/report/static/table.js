@@ -1,6 +1,6 @@
 /* Sorting and filtering the table of deployments.
  *
- * Belongs here: order and visibility of rows. Does not belong here: what is in them.
+ * Belongs here: order and visibility of rows, kept for when the reader comes back from a deployment. Does not belong here: what is in them.
  */
 "use strict";
 
@@ -19,6 +19,13 @@
       return datum === null ? null : Number(datum.value);
     }
     return cell.querySelector("time")?.dateTime ?? cell.dataset.key ?? cell.textContent.trim();
+  };
+
+  // In the entry of the history: "back" and "reload" find the table as it was left, and the address stays clean.
+  const keep = () => {
+    const sorted = table.tHead.querySelector("[aria-sort]");
+    const order = sorted && [sorted.cellIndex, sorted.getAttribute("aria-sort")];
+    history.replaceState({ name: field.value, state: state.value, order }, "");
   };
 
   const sort = (header, direction) => {
@@ -44,6 +51,7 @@
       const first = header.dataset.sort === "number" ? "descending" : "ascending";
       const other = first === "descending" ? "ascending" : "descending";
       sort(header, header.getAttribute("aria-sort") === first ? other : first);
+      keep();
     });
   }
 
@@ -57,8 +65,16 @@
     }
     said.value = `${shown} of ${rows.length} shown`;
   };
-  field.addEventListener("input", filter);
-  state.addEventListener("change", filter);
+  for (const input of [field, state]) {
+    input.addEventListener("input", () => {
+      filter();
+      keep();
+    });
+  }
   field.form.addEventListener("submit", (event) => event.preventDefault());
+  const left = history.state;
+  field.value = left?.name ?? "";
+  state.value = left?.state ?? "";
+  if (left?.order) sort(table.tHead.rows[0].cells[left.order[0]], left.order[1]);
   filter();
 })();

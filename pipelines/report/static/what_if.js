@@ -72,7 +72,7 @@
 
   const set = (name, value, from) => {
     values[name] = value;
-    if (from !== at(name)) at(name).value = String(Number(value.toPrecision(6)));
+    if (from !== at(name)) at(name).value = String(Number(value.toPrecision(4)));
     if (from !== at(`${name}-slider`)) at(`${name}-slider`).value = value;
   };
 
