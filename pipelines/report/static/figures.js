@@ -46,7 +46,7 @@
     views.get(plot)?.finalize();
     const view = await drawIn(plot, specOf(plot.dataset.plot), dark.matches ? "dark" : "light");
     views.set(plot, view);
-    if (dark.matches && plot.classList.contains("plot")) {
+    if (dark.matches) {
       // Paper is white: what a dark page prints is a picture that the screen does not show.
       const image = document.createElement("img");
       image.className = "paper";
