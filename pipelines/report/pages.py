@@ -39,8 +39,8 @@ _MISSING = {
     "hit_rates_by_hour": ("Hit rates by hour (UTC)", "no request reports its cached tokens"),
     "requests_by_hit_rate": ("Requests by hit rate", "no request reports its cached tokens"),
     "throughput": ("Throughput", "no throughput curve is known"),
-    "hit_throughput": ("Hit throughput", "no throughput curve is known"),
-    "revenue": ("Revenue of a busy second", "it takes a throughput curve and a price"),
+    "hit_throughput": ("Hit throughput", "it takes a throughput curve that can be trusted"),
+    "revenue": ("Revenue of a busy second", "it takes a throughput curve that can be trusted, and a price"),
     "throughput_by_length": ("Throughput by prompt length", "the curve has no length bands"),
     "curve_families": ("Shapes of the curve", "no shapes were compared"),
 }
