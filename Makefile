@@ -4,9 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+SPARK_READY := $(VENV)/spark-ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-dagster test-faults lint types imports check fmt docs wheel lock clean
+.PHONY: help setup demo test test-dagster test-spark test-faults lint types imports check fmt docs wheel lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
@@ -27,6 +28,18 @@ $(READY): requirements.lock pyproject.toml
 	fi
 	@touch $@
 
+# All of Spark, some 490 MB, for those who test or measure with it. pip builds it from its source, which has all hashes.
+$(SPARK_READY): $(READY) requirements-spark.lock
+	@rm -f $@
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv pip install --quiet --no-deps --compile-bytecode --require-hashes --python $(BIN)/python \
+	    --requirement requirements-spark.lock; \
+	else \
+	  $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
+	    --requirement requirements-spark.lock; \
+	fi
+	@touch $@
+
 setup: $(READY) ## virtual environment from the lock
 
 demo: setup ## the whole job on bundled logs: the valley table and where the report is
@@ -39,6 +52,9 @@ test: setup ## the tests
 
 test-dagster: setup ## Dagster's real daemon, web server and command line, on loopback; some minutes
 	@$(BIN)/python -P -m pytest -m dagster
+
+test-spark: $(SPARK_READY) ## both engines on the same requests: Spark in several processes on loopback, some of them killed
+	@$(BIN)/python -P -m pytest -m spark
 
 test-faults: setup ## the long versions of tests: rounds of kills, torn logs, flipped bits, hundreds of services
 	@$(BIN)/python -P -m pytest -n 2 --dist worksteal -m slow
@@ -69,8 +85,10 @@ wheel: setup ## build the wheel
 # Needs uv. The file it resolves into names package hosts and stays out of the repository; the export names none.
 lock: ## resolve the dependencies again
 	@uv lock --upgrade --quiet
-	@uv export --quiet --all-extras --no-emit-project --no-emit-index-url --no-header --no-annotate \
+	@uv export --quiet --all-extras --no-extra spark --no-emit-project --no-emit-index-url --no-header --no-annotate \
 	  --output-file requirements.lock >/dev/null
+	@uv export --quiet --only-group spark --no-emit-project --no-emit-index-url --no-header --no-annotate \
+	  --output-file requirements-spark.lock >/dev/null
 
 clean: ## remove what the verbs above made
 	@rm -rf $(VENV) valleywatch-demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
