@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -125,7 +126,10 @@ def judge(profile: pl.DataFrame, expected: Sequence[Expectation]) -> list[Findin
 
 def _validate(profile: pl.DataFrame, expected: Sequence[Expectation]) -> list[Any]:
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
-    import great_expectations as gx
+    with warnings.catch_warnings():
+        # Where pyspark is installed this imports it, and pyspark warns of pandas 3, which nothing here gives it.
+        warnings.simplefilter("ignore", FutureWarning)
+        import great_expectations as gx
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}

@@ -62,15 +62,24 @@ class Cluster:
         wait_for(lambda: _found(r"(Successfully registered with master)", log), "a worker")
         self.workers.append(worker)
 
-    def kill_worker(self) -> None:
-        """End a worker as a power cut would."""
+    def kill_worker(self) -> int:
+        """End a worker as a power cut would; return its id."""
         worker = self.workers.pop()
         worker.kill()
         worker.wait()
+        return worker.pid
 
     def executors(self) -> list[psutil.Process]:
         """Return the executors that run for an application."""
         return [process for worker in self.workers for process in children(worker.pid, EXECUTOR)]
+
+    def applications(self) -> list[str]:
+        """Return the applications that executors were started for."""
+        return sorted({path.name for path in self.folder.glob("worker-*/app-*")})
+
+    def n_executors_started(self, application: str) -> int:
+        """Return how many executors an application has had."""
+        return len(list(self.folder.glob(f"worker-*/{application}/*")))
 
     def shuffled(self) -> list[Path]:
         """Return what executors have written for each other."""

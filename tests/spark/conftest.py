@@ -6,8 +6,8 @@ The JVMs' own time zone is New York's throughout: where a result rested on it, n
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -19,8 +19,8 @@ from tests.spark.cluster import QUICK, Cluster, spark_home
 ZONE = "-Duser.timezone=America/New_York"
 
 
-def spark_config(master: str, more: str = "") -> str:
-    """Return a configuration whose marts are made on `master`."""
+def spark_config(master: str, rest: str = SOURCE + PRICE) -> str:
+    """Return a configuration whose marts are made on `master`, and the `rest` of which is another's."""
     return f"""
 engine = "spark"
 
@@ -31,11 +31,10 @@ master = "{master}"
 "spark.sql.shuffle.partitions" = "6"
 "spark.driver.memory" = "768m"
 "spark.executor.memory" = "768m"
-"spark.ui.enabled" = "true"
 "spark.driver.extraJavaOptions" = "{QUICK} {ZONE}"
 "spark.executor.extraJavaOptions" = "{QUICK} {ZONE}"
-{more}
-{SOURCE}{PRICE}"""
+
+{rest}"""
 
 
 @pytest.fixture(scope="session")
@@ -55,22 +54,10 @@ def no_work_left() -> Iterator[None]:
     shutil.rmtree(spark_home() / "work", ignore_errors=True)
 
 
-@pytest.fixture
-def refresh() -> Callable[[Place], list[str]]:
-    """Make the marts of all days of a place with the engine of its configuration; return what it told."""
-
-    def refreshed(place: Place) -> list[str]:
-        settings, told = load_settings(place.config), []
-        with place.warehouse.writer() as writer, engine_of(settings, told.append) as engine:
-            for row in writer.rows("ops/lake_days"):
-                refresh_day(writer, row["day_index"], engine)
-            told.append(repr(engine.shown()))
-        return told
-
-    return refreshed
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Callable[[str, str], Place]:
-    """Make a place of a name with a configuration."""
-    return lambda name, config: Place(tmp_path / name, config)
+def refresh(place: Place) -> dict[str, Any]:
+    """Make the marts of all days of a place with the engine of its configuration; return what the engine shows."""
+    settings = load_settings(place.config)
+    with place.warehouse.writer() as writer, engine_of(settings, lambda _line: None) as engine:
+        for row in writer.rows("ops/lake_days"):
+            refresh_day(writer, row["day_index"], engine)
+        return engine.shown()

@@ -19,7 +19,7 @@ from pipelines.warehouse import Writer
 from tests.place import Place
 
 DAY = 20_785
-"""2026-11-28, the middle one of three days."""
+"""2026-11-28, the second of two days."""
 HOSTILE = (
     "pool'; drop table mart.hourly_hit_rate; --",
     'a "quoted" one',
@@ -53,13 +53,14 @@ STRINGS = (
 )  # fmt: skip
 INTEGERS = (
     "arrived_us", "input_tokens", "cached_tokens", "cached_device_tokens", "cached_host_tokens",
-    "cached_storage_tokens", "cache_write_tokens", "output_tokens", "queue_us", "prefill_us", "ttft_us", "e2e_us", "source_line",
+    "cached_storage_tokens", "cache_write_tokens", "output_tokens", "queue_us", "prefill_us", "ttft_us", "e2e_us",
+    "source_line",
 )  # fmt: skip
 SCHEMA = pa.schema([(name, pa.string()) for name in STRINGS] + [(name, pa.int64()) for name in INTEGERS])
 
 
 def requests(n: int, seed: int = 1) -> list[dict[str, Any]]:
-    """Return `n` records of three days in log order, about one in ten another record of a request before it."""
+    """Return `n` records of two days in log order, about one in ten another record of a request before it."""
     dice = random.Random(seed)
     made: list[dict[str, Any]] = []
     for line in range(n):
@@ -72,7 +73,7 @@ def requests(n: int, seed: int = 1) -> list[dict[str, Any]]:
 
 def _record(dice: random.Random, line: int) -> dict[str, Any]:
     number = dice.randrange(150)
-    hour = (DAY - 1) * HOURS_PER_DAY + min(dice.randrange(3 * HOURS_PER_DAY), dice.randrange(3 * HOURS_PER_DAY))
+    hour = (DAY - 1) * HOURS_PER_DAY + min(dice.randrange(2 * HOURS_PER_DAY), dice.randrange(2 * HOURS_PER_DAY))
     # Whole seconds, mostly: requests that arrive and answer in the same microsecond are told apart by their ids.
     arrived_us = hour * US_PER_HOUR + dice.randrange(3600) * 1_000_000 + dice.choice((0, 0, dice.randrange(1_000_000)))
     input_tokens, cached_tokens = _tokens(dice)
@@ -125,7 +126,7 @@ def _again(dice: random.Random, before: dict[str, Any], line: int) -> dict[str, 
 
 
 def write_lake(writer: Writer, records: list[dict[str, Any]], name: str, *, files: int = 3) -> None:
-    """Put the records into files of the lake, those of a day dealt over several, and mark their hours."""
+    """Put the records into files of the lake, those of a day dealt over several."""
     days: dict[int, list[dict[str, Any]]] = {}
     for record in records:
         days.setdefault(record["arrived_us"] // US_PER_DAY, []).append(record)
@@ -138,7 +139,6 @@ def write_lake(writer: Writer, records: list[dict[str, Any]], name: str, *, file
             dealt = [{**dict.fromkeys(SCHEMA.names), **source, **row} for row in rows[number::files]]
             pq.write_table(pa.Table.from_pylist(dealt, SCHEMA), path, compression="zstd")
             _list(writer, relative, day, len(dealt))
-    _mark(writer, sorted({record["arrived_us"] // US_PER_HOUR for record in records}))
 
 
 def copy_unique(source: Writer, target: Writer, name: str) -> None:
@@ -146,6 +146,7 @@ def copy_unique(source: Writer, target: Writer, name: str) -> None:
     source.open_lake(row["file"] for row in source.rows("ops/lake_files"))
     unique = source.frame("mart/unique_requests").to_arrow()
     write_lake(target, unique.to_pylist(), name)
+    mark(target, hours_of(unique.to_pylist()))
 
 
 def marts_of(place: Place) -> dict[str, list[dict[str, Any]]]:
@@ -167,7 +168,14 @@ def _list(writer: Writer, relative: Path, day: int, n_requests: int) -> None:
     }])  # fmt: skip
 
 
-def _mark(writer: Writer, hours: list[int]) -> None:
+def hours_of(records: list[dict[str, Any]]) -> set[int]:
+    """Return the hours in which records arrived."""
+    return {record["arrived_us"] // US_PER_HOUR for record in records}
+
+
+def mark(writer: Writer, hours: set[int]) -> None:
+    """Mark hours, and what follows from them, as no longer following from the lake."""
     marks = [{"mart": mart, "hour_index": hour} for mart in MARTS_BY_HOUR for hour in hours]
-    marks += [{"mart": "busy_periods", "hour_index": (hour // HOURS_PER_DAY + 1) * HOURS_PER_DAY} for hour in hours]
+    days = {hour // HOURS_PER_DAY for hour in hours}
+    marks += [{"mart": "busy_periods", "hour_index": (day + 1) * HOURS_PER_DAY} for day in days]
     writer.insert_rows("ops.dirty_hours", marks)

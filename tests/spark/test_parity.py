@@ -1,70 +1,137 @@
-"""Both engines make the same marts of the same requests, to the last digit."""
+"""Both engines make the same marts of the same requests, to the last digit, whatever dies meanwhile."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import threading
+from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
 from tests.place import Place
-from tests.spark.cluster import Cluster
-from tests.spark.conftest import spark_config
-from tests.spark.lakes import HUGE, copy_unique, marts_of, requests, write_lake
+from tests.spark.cluster import Cluster, wait_for
+from tests.spark.conftest import refresh, spark_config
+from tests.spark.lakes import HUGE, copy_unique, hours_of, mark, marts_of, requests, write_lake
 
 pytestmark = pytest.mark.spark
-N_REQUESTS = int(os.environ.get("VALLEYWATCH_SPARK_ROWS", "40000"))
-"""Enough for several thousand deployment-hours; `make test-spark-large` takes millions."""
-MADE_LATE = 40
+N_REQUESTS = int(os.environ.get("VALLEYWATCH_SPARK_ROWS", "30000"))
+"""Enough for several thousand deployment-hours; `make test-spark-large` takes more."""
+ONE_IN = 200
+"""Of the records, those that come late."""
 
 
-def both(at: Callable[[str, str], Place], master: str) -> tuple[Place, Place]:
-    return at("on-spark", spark_config(master)), at("on-duckdb", "")
-
-
-def load(on_spark: Place, on_duckdb: Place, records: list[dict[str, object]], name: str) -> None:
-    """Give Spark all records, and DuckDB what of all of them counts."""
+def placed(folder: Path, master: str, records: list[dict[str, Any]]) -> tuple[Place, Place]:
+    """Give Spark all records and DuckDB, which does not look for them, those that count."""
+    on_spark, on_duckdb = Place(folder / "on-spark", spark_config(master)), Place(folder / "on-duckdb")
     with on_spark.warehouse.writer() as here, on_duckdb.warehouse.writer() as there:
-        write_lake(here, records, name)
+        write_lake(here, records, "early")
+        mark(here, hours_of(records))
+        copy_unique(here, there, "early")
+    return on_spark, on_duckdb
+
+
+def add_late(on_spark: Place, on_duckdb: Place, late: list[dict[str, Any]], touched: set[int]) -> None:
+    """Bring the late ones, to DuckDB as a lake that is made anew."""
+    with on_spark.warehouse.writer() as here, on_duckdb.warehouse.writer() as there:
+        write_lake(here, late, "late")
+        mark(here, touched)
         for row in there.rows("ops/lake_files"):
             there.run("ingest/forget_file", file=row["file"])
-        copy_unique(here, there, name)
+        copy_unique(here, there, "all")
 
 
-def check(at: Callable[[str, str], Place], refresh: Callable[[Place], list[str]], master: str) -> None:
-    on_spark, on_duckdb = both(at, master)
-    records = requests(N_REQUESTS)
-    early = [record for record in records if record["source_line"] % MADE_LATE or record["arrived_us"] % 7]
-    load(on_spark, on_duckdb, early, "early")
-    told = refresh(on_spark)
+def test_executors_of_their_own_on_this_machine(tmp_path: Path, no_work_left: None) -> None:
+    on_spark, on_duckdb = placed(tmp_path, "local-cluster[2,1,768]", requests(N_REQUESTS))
+    shown = refresh(on_spark)
     refresh(on_duckdb)
     marts = marts_of(on_duckdb)
     assert marts_of(on_spark) == marts
+    assert shown["spark_application"].startswith("app-")
+    assert shown["spark_stages"] > 0
+    assert shown["spark_failed_tasks"] == 0
     hours = {(row["deployment"], row["hour_index"]) for row in marts["hourly_hit_rate"]}
-    assert len(hours) > 3000, told
+    assert len(hours) > 3000
     assert max(row["output_tokens"] or 0 for row in marts["hourly_hit_rate"]) > HUGE
     assert max(row["sum_input_sq"] or 0 for row in marts["hourly_hit_rate"]) > 1 << 63
-    assert len(marts["busy_periods"]) > len(hours)
+    assert {0, 980, 990, 1000} <= {row["bin_low_permille"] for row in marts["hit_rate_histogram"]}
+    assert not list((on_spark.warehouse.folder / "spark").glob("run=*"))
 
-    # Late ones, and better records of requests that were counted: their hours are made anew, never added to.
-    load(on_spark, on_duckdb, records, "late")
-    with on_spark.warehouse.writer() as writer:
-        for row in writer.rows("ops/lake_files"):
-            if "early" in row["file"]:
-                writer.run("ingest/forget_file", file=row["file"])
+
+def test_late_records_and_an_executor_killed_mid_shuffle(tmp_path: Path, cluster: Cluster) -> None:
+    records = requests(N_REQUESTS, seed=2)
+    late, early = records[::ONE_IN], [record for place, record in enumerate(records) if place % ONE_IN]
+    on_spark, on_duckdb = placed(tmp_path, cluster.master, early)
+    killed = Killing(cluster)
+    refresh(on_spark)
+    executor = killed.of_executor()
+    assert executor not in {process.pid for process in cluster.executors()}
+    assert cluster.n_executors_started(killed.application) > 2
+    refresh(on_duckdb)
+    before = marts_of(on_duckdb)
+    assert marts_of(on_spark) == before
+
+    # Their hours, and those of other records of the same requests, which they may take the place of: no others.
+    ids = {(record["deployment"], record["request_id"]) for record in late}
+    touched = hours_of([record for record in records if (record["deployment"], record["request_id"]) in ids])
+    add_late(on_spark, on_duckdb, late, touched)
     refresh(on_spark)
     refresh(on_duckdb)
     after = marts_of(on_duckdb)
-    assert marts_of(on_spark) == after != marts
+    assert marts_of(on_spark) == after != before
 
 
-def test_executors_of_their_own_on_this_machine(
-    at: Callable[[str, str], Place], refresh: Callable[[Place], list[str]], no_work_left: None
-) -> None:
-    check(at, refresh, "local-cluster[2,1,768]")
+@pytest.mark.slow
+def test_a_worker_that_is_lost_changes_nothing(tmp_path: Path, cluster: Cluster) -> None:
+    on_spark, on_duckdb = placed(tmp_path, cluster.master, requests(N_REQUESTS, seed=3))
+    cluster.add_worker()
+    killed = Killing(cluster, workers=True)
+    refresh(on_spark)
+    killed.of_worker()
+    refresh(on_duckdb)
+    assert marts_of(on_spark) == marts_of(on_duckdb)
 
 
-def test_a_cluster_of_a_master_and_two_workers(
-    at: Callable[[str, str], Place], refresh: Callable[[Place], list[str]], cluster: Cluster
-) -> None:
-    check(at, refresh, cluster.master)
+class Killing:
+    """Kills one of the cluster's own as soon as an application has shuffled something."""
+
+    def __init__(self, cluster: Cluster, *, workers: bool = False) -> None:
+        self._cluster = cluster
+        self._before = set(cluster.shuffled())
+        self._applications = set(cluster.applications())
+        self._killed: list[int] = []
+        self._thread = threading.Thread(target=self._kill_worker if workers else self._kill_executor)
+        self._thread.start()
+
+    @property
+    def application(self) -> str:
+        """The one that was met."""
+        (name,) = set(self._cluster.applications()) - self._applications
+        return name
+
+    def of_executor(self) -> int:
+        """Return the process that was killed."""
+        return self._done()
+
+    def of_worker(self) -> None:
+        """Say that it was killed."""
+        self._done()
+
+    def _done(self) -> int:
+        self._thread.join()
+        (pid,) = self._killed
+        return pid
+
+    def _wait(self) -> None:
+        wait_for(lambda: set(self._cluster.shuffled()) - self._before, "a shuffle")
+
+    def _kill_executor(self) -> None:
+        self._wait()
+        executor: psutil.Process = self._cluster.executors()[0]
+        executor.kill()
+        self._killed.append(executor.pid)
+
+    def _kill_worker(self) -> None:
+        self._wait()
+        self._killed.append(self._cluster.kill_worker())

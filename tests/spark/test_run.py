@@ -1,0 +1,93 @@
+"""`valleywatch run` on a cluster: the same answers as without one, also after its driver was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.conftest import REPO
+from tests.place import Place
+from tests.spark.cluster import Cluster, children, wait_for
+from tests.spark.conftest import spark_config
+
+pytestmark = pytest.mark.spark
+DEMO = REPO / "fixtures" / "demo.toml"
+REPLAY = Path("logs") / "llama_server" / "replay_np2.jsonl"
+HOURS = 6
+DRIVER = "org.apache.spark.deploy.SparkSubmit"
+
+
+def demo(folder: Path, fleet_module: ModuleType, config: str) -> Place:
+    """Lay out what the demo runs on, a quarter of its day."""
+    fleet_module.generate_fleet(folder / "fleet", hours=HOURS)
+    (folder / REPLAY).parent.mkdir(parents=True)
+    shutil.copy2(REPO / "fixtures" / REPLAY, folder / REPLAY)
+    return Place(folder, config)
+
+
+def start(place: Place) -> subprocess.Popen[str]:
+    command = [sys.executable, "-P", "-m", "pipelines", "run", "--config", str(place.config)]
+    environment = os.environ | {"PYTHONPATH": str(REPO), "TZ": "America/New_York"}
+    return subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def status(place: Place, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    assert place.valleywatch("status", "--json") == 0
+    return capsys.readouterr().out
+
+
+def test_the_status_is_that_of_duckdb_also_after_the_driver_was_killed_mid_write(
+    tmp_path: Path, fleet_module: ModuleType, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on_duckdb = demo(tmp_path / "on-duckdb", fleet_module, DEMO.read_text())
+    on_spark = demo(tmp_path / "on-spark", fleet_module, spark_config(cluster.master, DEMO.read_text()))
+    written = on_spark.warehouse.folder / "spark"
+
+    with start(on_spark) as first:
+        wait_for(lambda: list(written.glob("run=*/*/_temporary")), "a write begun")
+        (driver,) = children(first.pid, DRIVER)
+        driver.kill()
+        _, said = first.communicate()
+    assert first.returncode == 75, said
+    assert "Spark on spark://" in said
+    assert "Run again" in said
+    assert "Traceback" not in said
+    assert list(on_spark.folder.glob("warehouse/snapshots/*")) == []
+
+    with start(on_spark) as second:
+        assert on_duckdb.valleywatch("run") == 0
+        _, said = second.communicate()
+    assert second.returncode == 0, said
+    assert "Traceback" not in said
+    assert not list(written.glob("run=*"))
+    expected = status(on_duckdb, capsys)
+    assert status(on_spark, capsys) == expected
+    assert {row["state"] for row in json.loads(expected)["deployments"]} - {"unknown"}
+    assert on_spark.views() == on_duckdb.views()
+
+
+@pytest.mark.slow
+def test_what_a_killed_process_wrote_is_read_by_nobody_and_removed(
+    tmp_path: Path, fleet_module: ModuleType, cluster: Cluster
+) -> None:
+    place = demo(tmp_path, fleet_module, spark_config(cluster.master, DEMO.read_text()))
+    written = place.warehouse.folder / "spark"
+    with start(place) as first:
+        wait_for(lambda: list(written.glob("run=*/hourly_hit_rate/_SUCCESS")), "a mart written")
+        first.kill()
+        first.communicate()
+    (left,) = written.glob("run=*")
+    assert not list(place.folder.glob("warehouse/snapshots/*"))
+    with start(place) as second:
+        second.communicate()
+    assert second.returncode == 0
+    assert not left.exists()
+    assert place.rows("select count(*) as n from hourly_hit_rate")[0]["n"] > HOURS
