@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -48,9 +49,13 @@ class Cluster:
         self.folder = folder
         self.workers: list[subprocess.Popen[bytes]] = []
         self._started: list[subprocess.Popen[bytes]] = []
+        self.master = ""
         folder.mkdir(parents=True)
-        self._master, log = self._start("master", "org.apache.spark.deploy.master.Master")
-        self.master: str = wait_for(lambda: _found(r"Starting Spark master at (spark://\S+)", log), "a master")
+
+    def start(self) -> None:
+        """Start the master and two workers."""
+        _, log = self._start("master", "org.apache.spark.deploy.master.Master")
+        self.master = wait_for(lambda: _found(r"Starting Spark master at (spark://\S+)", log), "a master")
         for _ in range(2):
             self.add_worker()
 
@@ -61,6 +66,27 @@ class Cluster:
         worker, log = self._start(name, "org.apache.spark.deploy.worker.Worker", *arguments)
         wait_for(lambda: _found(r"(Successfully registered with master)", log), "a worker")
         self.workers.append(worker)
+
+    def add_connect(self) -> str:
+        """Start a Spark Connect server on the cluster; return its address."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        confs = (
+            "spark.connect.grpc.binding.address=127.0.0.1",
+            f"spark.connect.grpc.binding.port={port}",
+            "spark.driver.host=127.0.0.1",
+            "spark.driver.bindAddress=127.0.0.1",
+            "spark.driver.memory=768m",
+            "spark.executor.memory=768m",
+            "spark.sql.session.timeZone=Asia/Kolkata",
+        )
+        options = [part for conf in confs for part in ("--conf", conf)]
+        program = ("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal")
+        submit = [str(spark_home() / "bin" / "spark-submit"), "--master", self.master, *options, *program]
+        _, log = self._start_command("connect", submit)
+        wait_for(lambda: _found(r"(Spark Connect server started)", log), "a Spark Connect server")
+        return f"sc://127.0.0.1:{port}"
 
     def kill_worker(self) -> int:
         """End a worker as a power cut would; return its id."""
@@ -94,17 +120,11 @@ class Cluster:
             started.wait()
 
     def _start(self, name: str, main: str, *arguments: str) -> tuple[subprocess.Popen[bytes], Path]:
+        at = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
+        return self._start_command(name, [str(spark_home() / "bin" / "spark-class"), main, *at, *arguments])
+
+    def _start_command(self, name: str, command: list[str]) -> tuple[subprocess.Popen[bytes], Path]:
         log = self.folder / f"{name}.log"
-        command = [
-            str(spark_home() / "bin" / "spark-class"),
-            main,
-            "--host",
-            "127.0.0.1",
-            "--port",
-            "0",
-            "--webui-port",
-            "0",
-        ]
         environment = os.environ | {
             "SPARK_HOME": str(spark_home()),
             "SPARK_LOCAL_IP": "127.0.0.1",
@@ -114,7 +134,7 @@ class Cluster:
             "TZ": "America/New_York",
         }
         with log.open("wb") as output:
-            started = subprocess.Popen([*command, *arguments], stdout=output, stderr=output, env=environment)
+            started = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
         self._started.append(started)
         return started, log
 

@@ -42,6 +42,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A master and two workers of one core each."""
     started = Cluster(tmp_path_factory.mktemp("spark") / "cluster")
     try:
+        started.start()
         yield started
     finally:
         started.stop()
