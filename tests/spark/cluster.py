@@ -48,7 +48,7 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.workers: list[subprocess.Popen[bytes]] = []
-        self._started: list[subprocess.Popen[bytes]] = []
+        self.started: list[subprocess.Popen[bytes]] = []
         self.master = ""
         folder.mkdir(parents=True)
 
@@ -61,7 +61,7 @@ class Cluster:
 
     def add_worker(self) -> None:
         """Start a worker of one core and wait until the master knows it."""
-        name = f"worker-{len(self._started)}"
+        name = f"worker-{len(self.started)}"
         arguments = ("-c", "1", "-m", "2g", "-d", str(self.folder / name), self.master)
         worker, log = self._start(name, "org.apache.spark.deploy.worker.Worker", *arguments)
         wait_for(lambda: _found(r"(Successfully registered with master)", log), "a worker")
@@ -77,14 +77,13 @@ class Cluster:
             f"spark.connect.grpc.binding.port={port}",
             "spark.driver.host=127.0.0.1",
             "spark.driver.bindAddress=127.0.0.1",
-            "spark.driver.memory=768m",
             "spark.executor.memory=768m",
             "spark.sql.session.timeZone=Asia/Kolkata",
         )
         options = [part for conf in confs for part in ("--conf", conf)]
         program = ("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal")
         submit = [str(spark_home() / "bin" / "spark-submit"), "--master", self.master, *options, *program]
-        _, log = self._start_command("connect", submit)
+        _, log = self._start_command("connect", submit, memory="768m")
         wait_for(lambda: _found(r"(Spark Connect server started)", log), "a Spark Connect server")
         return f"sc://127.0.0.1:{port}"
 
@@ -113,29 +112,31 @@ class Cluster:
 
     def stop(self) -> None:
         """End all processes; those of an application end with their worker's."""
-        left = [child for started in self._started for child in children(started.pid)]
-        for process in (*self._started, *left):
+        left = [child for started in self.started for child in children(started.pid)]
+        for process in (*self.started, *left):
             process.kill() if isinstance(process, subprocess.Popen) else _end(process)
-        for started in self._started:
+        for started in self.started:
             started.wait()
 
     def _start(self, name: str, main: str, *arguments: str) -> tuple[subprocess.Popen[bytes], Path]:
         at = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
         return self._start_command(name, [str(spark_home() / "bin" / "spark-class"), main, *at, *arguments])
 
-    def _start_command(self, name: str, command: list[str]) -> tuple[subprocess.Popen[bytes], Path]:
+    def _start_command(
+        self, name: str, command: list[str], memory: str = "256m"
+    ) -> tuple[subprocess.Popen[bytes], Path]:
         log = self.folder / f"{name}.log"
         environment = os.environ | {
             "SPARK_HOME": str(spark_home()),
             "SPARK_LOCAL_IP": "127.0.0.1",
-            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_MEMORY": memory,
             "SPARK_DAEMON_JAVA_OPTS": QUICK,
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
             "TZ": "America/New_York",
         }
         with log.open("wb") as output:
             started = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
-        self._started.append(started)
+        self.started.append(started)
         return started, log
 
 

@@ -17,7 +17,10 @@ from tests.spark.cluster import Cluster, children, wait_for
 from tests.spark.conftest import spark_config
 
 pytestmark = pytest.mark.spark
-DEMO = REPO / "fixtures" / "demo.toml"
+DEMO = (REPO / "fixtures" / "demo.toml").read_text()
+MEASURED = DEMO.index('[[sources]]\nname = "llama"'), DEMO.index("[[prices]]")
+FLEET = DEMO[: MEASURED[0]] + DEMO[MEASURED[1] :]
+"""The demo without its measured log, which is of another day."""
 FOLDERS = ("path", "source_file")
 """Columns that name the place."""
 HOURS = 6
@@ -52,8 +55,8 @@ def status(place: Place, capsys: pytest.CaptureFixture[str]) -> str:
 def test_the_status_is_that_of_duckdb_also_after_the_driver_was_killed_mid_write(
     tmp_path: Path, fleet_module: ModuleType, cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    on_duckdb = demo(tmp_path / "on-duckdb", fleet_module, DEMO.read_text())
-    on_spark = demo(tmp_path / "on-spark", fleet_module, spark_config(cluster.master, DEMO.read_text()))
+    on_duckdb = demo(tmp_path / "on-duckdb", fleet_module, FLEET)
+    on_spark = demo(tmp_path / "on-spark", fleet_module, spark_config(cluster.master, FLEET))
     written = on_spark.warehouse.folder / "spark"
 
     with start(on_spark) as first:
@@ -83,7 +86,7 @@ def test_the_status_is_that_of_duckdb_also_after_the_driver_was_killed_mid_write
 def test_what_a_killed_process_wrote_is_read_by_nobody_and_removed(
     tmp_path: Path, fleet_module: ModuleType, cluster: Cluster
 ) -> None:
-    place = demo(tmp_path, fleet_module, spark_config(cluster.master, DEMO.read_text()))
+    place = demo(tmp_path, fleet_module, spark_config(cluster.master, FLEET))
     written = place.warehouse.folder / "spark"
     with start(place) as first:
         until_written(first, written, "run=*/hourly_hit_rate/_SUCCESS")
@@ -100,8 +103,8 @@ def test_what_a_killed_process_wrote_is_read_by_nobody_and_removed(
 
 @pytest.mark.slow
 def test_a_spark_connect_server_is_asked_the_same(tmp_path: Path, fleet_module: ModuleType, cluster: Cluster) -> None:
-    on_duckdb = demo(tmp_path / "on-duckdb", fleet_module, DEMO.read_text())
-    on_spark = demo(tmp_path / "on-spark", fleet_module, spark_config(cluster.add_connect(), DEMO.read_text()))
+    on_duckdb = demo(tmp_path / "on-duckdb", fleet_module, FLEET)
+    on_spark = demo(tmp_path / "on-spark", fleet_module, spark_config(cluster.add_connect(), FLEET))
     with start(on_spark) as running:
         assert on_duckdb.valleywatch("run") == 0
         _, said = running.communicate()
