@@ -96,7 +96,7 @@ def load_spark() -> None:
             import pyspark.sql.connect.session  # noqa: F401
     except ImportError as error:
         raise UsageError(
-            f'engine = "spark": {error.name or error} is not installed: install valleywatch[spark], or remove the key'
+            f'engine = "spark": {(error.name or str(error)).partition(".")[0]} is not installed: install valleywatch[spark], or remove the key'
         ) from None
     # Its errors come as JSON on the terminal besides being raised.
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
