@@ -11,13 +11,14 @@ import re
 import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
 
-DEADLINE_S = 90.0
+DEADLINE_S = 150.0
 T = TypeVar("T")
 EXECUTOR = "CoarseGrainedExecutorBackend"
 # Young JVMs: the time goes into starting and compiling, which the first compiler alone does in half the time.
@@ -67,8 +68,9 @@ class Cluster:
         wait_for(lambda: _found(r"(Successfully registered with master)", log), "a worker")
         self.workers.append(worker)
 
-    def add_connect(self) -> str:
-        """Start a Spark Connect server on the cluster; return its address."""
+    @contextmanager
+    def connect(self) -> Iterator[str]:
+        """Run a Spark Connect server on the cluster, which takes all of it; give its address."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -83,9 +85,11 @@ class Cluster:
         options = [part for conf in confs for part in ("--conf", conf)]
         program = ("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal")
         submit = [str(spark_home() / "bin" / "spark-submit"), "--master", self.master, *options, *program]
-        _, log = self._start_command("connect", submit, memory="768m")
+        server, log = self._start_command("connect", submit, memory="768m")
         wait_for(lambda: _found(r"(Spark Connect server started)", log), "a Spark Connect server")
-        return f"sc://127.0.0.1:{port}"
+        yield f"sc://127.0.0.1:{port}"
+        server.kill()
+        wait_for(lambda: not self.executors(), "the end of its executors")
 
     def kill_worker(self) -> int:
         """End a worker as a power cut would; return its id."""

@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -33,11 +35,18 @@ def demo(folder: Path, fleet_module: ModuleType, config: str) -> Place:
     return Place(folder, config)
 
 
-def start(place: Place) -> subprocess.Popen[str]:
+@contextmanager
+def start(place: Place) -> Iterator[subprocess.Popen[str]]:
+    """Run the job in a process of its own, which has ended afterwards."""
     command = [sys.executable, "-P", "-m", "pipelines", "run", "--config", str(place.config)]
     path = os.pathsep.join([str(REPO), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = os.environ | {"PYTHONPATH": path, "TZ": "America/New_York"}
-    return subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
 
 
 def until_written(running: subprocess.Popen[str], folder: Path, pattern: str) -> None:
@@ -104,10 +113,11 @@ def test_what_a_killed_process_wrote_is_read_by_nobody_and_removed(
 @pytest.mark.slow
 def test_a_spark_connect_server_is_asked_the_same(tmp_path: Path, fleet_module: ModuleType, cluster: Cluster) -> None:
     on_duckdb = demo(tmp_path / "on-duckdb", fleet_module, FLEET)
-    on_spark = demo(tmp_path / "on-spark", fleet_module, spark_config(cluster.add_connect(), FLEET))
-    with start(on_spark) as running:
-        assert on_duckdb.valleywatch("run") == 0
-        _, said = running.communicate()
+    with cluster.connect() as address:
+        on_spark = demo(tmp_path / "on-spark", fleet_module, spark_config(address, FLEET))
+        with start(on_spark) as running:
+            assert on_duckdb.valleywatch("run") == 0
+            _, said = running.communicate()
     assert running.returncode == 0, said
     assert "Traceback" not in said
     assert on_spark.views(without=FOLDERS) == on_duckdb.views(without=FOLDERS)
