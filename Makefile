@@ -7,10 +7,11 @@ READY := $(VENV)/ready
 SPARK_READY := $(VENV)/spark-ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-dagster test-spark test-faults lint types imports check fmt docs wheel lock clean
+.PHONY: help setup demo test test-dagster test-spark test-spark-large test-faults lint types imports check fmt docs \
+  spark-sql wheel lock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s %s\n", $$1, $$2}' Makefile
 
 # The lock is complete and installed with its hashes checked: by uv where there is one, else by pip (without resolving:
 # pip refuses a locked package that another one names with an extra). Both compile what they install: without that, each
@@ -54,14 +55,18 @@ test-dagster: setup ## Dagster's real daemon, web server and command line, on lo
 	@$(BIN)/python -P -m pytest -m dagster
 
 test-spark: $(SPARK_READY) ## both engines on the same requests: Spark in several processes on loopback, some of them killed
-	@$(BIN)/python -P -m pytest -m spark
+	@$(BIN)/python -P -m pytest -m "spark and not slow"
+
+test-spark-large: $(SPARK_READY) ## the same on a million requests, with every kill, and Spark Connect
+	@VALLEYWATCH_SPARK_ROWS=1000000 $(BIN)/python -P -m pytest -m spark --timeout 1800
 
 test-faults: setup ## the long versions of tests: rounds of kills, torn logs, flipped bits, hundreds of services
-	@$(BIN)/python -P -m pytest -n 2 --dist worksteal -m slow
+	@$(BIN)/python -P -m pytest -n 2 --dist worksteal -m "slow and not spark"
 
-lint: setup ## style
+lint: setup ## style, and that sql/ means the same on both engines
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/python -P -m tools.spark_sql lint
 
 types: setup ## types
 	@$(BIN)/mypy
@@ -78,6 +83,9 @@ fmt: setup ## rewrite the code in the project's style
 docs: setup ## make the list in docs/formats.md anew
 	@sed -i '/^## The formats$$/q' docs/formats.md
 	@{ echo; $(BIN)/valleywatch formats --markdown; } >> docs/formats.md
+
+spark-sql: setup ## make sql/spark/ and the tables in docs/spark-sql.md anew
+	@$(BIN)/python -P -m tools.spark_sql write
 
 wheel: setup ## build the wheel
 	@$(BIN)/python -m hatchling build -t wheel

@@ -173,7 +173,8 @@ INSERTS = {
           n_requests as loaded, 0 as duplicates, 0 as quarantined, 0 as blank, n_requests as content_bytes,
           (day_index + 1) * 86400000000 as loaded_us from loaded_files""",
     "ops.quarantine": """
-        select content_sha256, file as source_file, n as source_line, 'no_tokens' as reason
+        select content_sha256, file as source_file, n as source_line, 'no_tokens' as reason,
+          (day_index + 1) * 86400000000 as refused_us
         from loaded_files, range(40) as numbers(n)""",
 }
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
+import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,9 +127,7 @@ def judge(profile: pl.DataFrame, expected: Sequence[Expectation]) -> list[Findin
 
 def _validate(profile: pl.DataFrame, expected: Sequence[Expectation]) -> list[Any]:
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
-    with warnings.catch_warnings():
-        # Where pyspark is installed this imports it, and pyspark warns of pandas 3, which nothing here gives it.
-        warnings.simplefilter("ignore", FutureWarning)
+    with _unseen("pyspark"):
         import great_expectations as gx
 
     context = gx.get_context(mode="ephemeral")
@@ -145,6 +144,24 @@ def _validate(profile: pl.DataFrame, expected: Sequence[Expectation]) -> list[An
             suite, result_format={"result_format": "COMPLETE", "unexpected_index_column_names": where}
         )
     return list(report.results)
+
+
+@contextmanager
+def _unseen(package: str) -> Iterator[None]:
+    """
+    Let what is imported meanwhile not find `package`, whether it is installed, imported already, or neither.
+
+    Great Expectations looks for Spark, which no expectation here needs, and imports all of it: that warns of the pandas
+    it comes with, and ends the process with exit code 0 where Spark's Connect client lacks one of its own packages.
+    """
+    there = sys.modules.get(package)
+    sys.modules[package] = None  # type: ignore[assignment]  # how Python spells "not to be found"
+    try:
+        yield
+    finally:
+        del sys.modules[package]
+        if there is not None:
+            sys.modules[package] = there
 
 
 def _parts(expectation: Expectation) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Whether what the configuration names is there: the warehouse's folder, the channels' variables.
+"""Whether what the configuration names is there: the warehouse's folder, the channels' variables, the salt's.
 
 Belongs here: that. Does not belong here: whether the file can be used at all, which is decided before any check runs
 (`pipelines.settings`), and whether a channel answers.
@@ -13,6 +13,8 @@ from pipelines.delivery.settings import ChannelSettings
 from pipelines.doctor.case import Case
 from pipelines.doctor.finding import Finding, bad, ok, warn
 from pipelines.doctor.phrases import counted
+from pipelines.errors import UsageError
+from pipelines.privacy.pseudonyms import read_privacy
 
 _FIRST_RUN = "run `valleywatch run`, which makes it, or correct `path` under [warehouse]"
 
@@ -56,6 +58,25 @@ def check_channels(case: Case) -> Iterator[Finding]:
         )
     if not missing:
         yield ok("channels", f"{counted(len(channels), 'channel')}, every variable set", len(channels))
+
+
+def check_salt(case: Case) -> Iterator[Finding]:
+    """Find whether the salt of hashed ids is there; without hashes there is nothing to find."""
+    privacy = case.settings.privacy
+    if not privacy.hash:
+        return
+    try:
+        read_privacy(privacy, case.environment)
+    except UsageError as unusable:
+        yield warn(
+            "salt_unusable",
+            str(unusable),
+            privacy.salt_env,
+            rule="the salt of hashed ids is set where the job runs",
+            remedy="set it in the job's environment; if it is set there, run doctor in that environment",
+        )
+    else:
+        yield ok("salt", f"{privacy.salt_env} holds a usable salt", privacy.salt_env)
 
 
 def _variables(channel: ChannelSettings) -> list[str]:

@@ -34,6 +34,7 @@ PublishedCheck = Callable[[Case, Reader], Iterable[Finding]]
 
 OF_ITSELF: tuple[Check, ...] = (
     configuration.check_channels,
+    configuration.check_salt,
     modes.check_configuration,
     sources.check_patterns,
     dagster_home.check_home,

@@ -1,9 +1,10 @@
 -- name: adhoc/busiest_minutes
 -- grain: deployment × minute
 -- params: deployment VARCHAR = % (like pattern)
--- reads: busy_periods
+--      days BIGINT = 7 (up to the newest hour with traffic)
+-- reads: busy_periods, hourly_hit_rate
 -- units: seconds; tokens/s; hit rate
--- question: Which minutes were the busiest, and what did they serve?
+-- question: Which minutes of the last days were the busiest, and what did they serve?
 -- why: busy seconds of all instances; of the basis that curves use. A row of a busy period counts in the minute of
 --      its first tokens. The busiest are found first, by one column: the rest is read of those alone
 -- comments:
@@ -14,10 +15,17 @@
 --   n_requests: whose first token came in it
 --   hit_rate: token-weighted, of the requests that report; NULL = none does
 --   tps_miss: computed tokens per busy second
-with preferred as (
-  select deployment, min(basis_rank) as basis_rank
-  from busy_periods
-  group by deployment
+with newest as (
+  select max(hour_utc) + to_hours(1) as end_utc
+  from hourly_hit_rate
+),
+
+preferred as (
+  select periods.deployment, min(periods.basis_rank) as basis_rank
+  from busy_periods as periods
+  cross join newest
+  where periods.minute_utc >= newest.end_utc - to_days(cast($days as integer))
+  group by periods.deployment
 ),
 
 busiest as (
@@ -29,7 +37,10 @@ busiest as (
   from busy_periods as periods
   inner join preferred
     on periods.deployment = preferred.deployment and periods.basis_rank = preferred.basis_rank
-  where periods.deployment like $deployment
+  cross join newest
+  where
+    periods.deployment like $deployment
+    and periods.minute_utc >= newest.end_utc - to_days(cast($days as integer))
   group by periods.deployment, periods.basis_rank, periods.minute_utc
   order by busy_us desc, periods.deployment asc, periods.minute_utc asc
   limit 8

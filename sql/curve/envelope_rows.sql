@@ -18,8 +18,8 @@ with timed as (
     cached_tokens,
     output_tokens,
     ttft_us is null as is_without_ttft,
-    floor(log2(input_tokens - cached_tokens + 1))::bigint as miss_bin,
-    floor(log2(cached_tokens + 1))::bigint as cached_bin,
+    length(bin(input_tokens - cached_tokens + 1)) - 1 as miss_bin,
+    length(bin(cached_tokens + 1)) - 1 as cached_bin,
     4096 * (strpos('0123456789abcdef', substr(md5(request_id), 1, 1)) - 1)
     + 256 * (strpos('0123456789abcdef', substr(md5(request_id), 2, 1)) - 1)
     + 16 * (strpos('0123456789abcdef', substr(md5(request_id), 3, 1)) - 1)

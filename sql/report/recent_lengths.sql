@@ -18,5 +18,5 @@ where
     from mart.hourly_hit_rate
     where deployment = $deployment
   )
-group by floor(2 * log2(input_tokens))
+group by length(bin(input_tokens * input_tokens))
 order by sum(input_tokens) / count(*)

@@ -122,6 +122,21 @@ def test_variables_that_channels_name_are_looked_for_and_never_shown(patient: Pa
     assert (complete.level, complete.value) == ("ok", 2)
 
 
+def test_the_salt_of_hashed_ids_is_looked_for_and_never_shown(patient: Patient) -> None:
+    assert not {finding.code for finding in patient.findings(LATER, {})} & {"salt", "salt_unusable"}
+    patient.configure(f'{SOURCE}{PRICE}\n[privacy]\nhash = ["session_id"]\nsalt_env = "SALT"\n')
+    for environment, problem in (
+        ({}, "SALT (salt_env) is not set"),
+        ({"SALT": CANARY[:5]}, "has 5 bytes"),
+        ({"SALT": f"{CANARY}\n"}, "ends with white space"),
+    ):
+        found = patient.found("salt_unusable", LATER, environment)
+        assert (found.level, found.value) == ("warn", "SALT")
+        assert problem in found.what
+        assert CANARY[:5] not in str(found)
+    assert patient.found("salt", LATER, {"SALT": CANARY}).level == "ok"
+
+
 def test_the_command_prints_no_value_of_a_variable(
     patient: Patient, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ Belongs here: which statements they are, how one is translated, its header, and 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import sqlglot
@@ -32,7 +33,7 @@ def translated(sql: Path, name: str) -> str:
     else:
         header, statement = parted((sql / f"{name}.sql").read_text(encoding="utf-8"))
         statement = _in_sparks_words(name, statement)
-        origin = f"from sql/{name}.sql by sqlglot {sqlglot.__version__} (`make spark-sql`); edit that, not this"
+        origin = f"from sql/{name}.sql by sqlglot {version('sqlglot')} (`make spark-sql`); edit that, not this"
     kept = [line for line in _entries(header) if not line.startswith(("-- name:", "-- why:"))]
     return "\n".join([f"-- name: spark/{name}", *kept, f"-- generated: {origin}", statement.strip()]) + "\n"
 
