@@ -7,7 +7,7 @@ READY := $(VENV)/ready
 SPARK_READY := $(VENV)/spark-ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-dagster test-spark test-spark-large test-faults lint types imports check fmt docs \
+.PHONY: help setup demo test test-jobs test-dagster test-spark test-spark-large test-faults lint types imports check fmt docs \
   spark-sql wheel lock clean
 
 help: ## this list
@@ -50,6 +50,9 @@ demo: setup ## the whole job on bundled logs: the valley table and where the rep
 # done first takes over some of the other's.
 test: setup ## the tests
 	@$(BIN)/python -P -m pytest -n 2 --dist worksteal
+
+test-jobs: setup ## whole jobs run, killed, repeated and grown, many times over; some minutes
+	@$(BIN)/python -P -m pytest -n 2 --dist worksteal -m 'jobs and not slow'
 
 test-dagster: setup ## Dagster's real daemon, web server and command line, on loopback; some minutes
 	@$(BIN)/python -P -m pytest -m dagster

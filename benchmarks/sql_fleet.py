@@ -103,7 +103,7 @@ CURVE = """
   100000 as n_minutes, sum(n_requests) as n_requests, 0.1 as x_low, 0.9 as x_high, 0.05 as residual_scale,
   min(hour_index) - 144 as window_from_hour, case when d % 9 = 1 then 24 * day_index end as changed_at_hour,
   case when d % 9 = 1 then 0.1 end as change_size, case when d % 9 = 1 then 'level' end as changed,
-  'model-' || d % 6 as model, d % 8 > 0 as trustworthy, case when d % 8 > 0 then '' else 'few_hours' end as reasons
+  'model-' || d % 6 as model, d % 8 > 0 as trustworthy, case when d % 8 > 0 then '' else 'too_few' end as reasons
 """
 INSERTS = {
     "mart.throughput_curve": f"select {CURVE} from hours group by all",
@@ -121,12 +121,14 @@ INSERTS = {
     "mart.valley_status": """
         select deployment, hour_index, x as hit_rate, x as mean_request_hit_rate, x as busy_hit_rate,
           0.1 as price_ratio, input_per_mtok, cached_per_mtok, 1 as n_prices, miss_tokens * 2e-6 as miss_revenue,
-          cached_tokens * 2e-7 as cached_revenue, 'prompt' as revenue_scope, 'p1' as price_hash,
+          cached_tokens * 2e-7 as cached_revenue, cached_tokens * 2e-6 as cached_at_miss_price,
+          miss_tokens * 2e-7 as miss_at_cached_price, 'input' as revenue_scope, 'p1' as price_hash,
           (1 - a * x) * (1 - 0.9 * x) / (1 - x) as revenue_index, 0.7 as index_low, 1.1 as index_high,
           0.8 as p_in_valley, 0.6 as floor_hit_rate, 0.94 as exit_hit_rate, 0.2 as floor_depth, 0.9 as p_valley,
-          -0.4 as marginal_index, 'descending' as side, 'busy' as regime, 0.5 + d / 100 as busy_share,
+          -0.4 as marginal_index, 'descending' as side, 'capacity_limited' as regime, 0.5 + d / 100 as busy_share,
           40 * (1 - (1 - a * x) * (1 - 0.9 * x) / (1 - x)) as lost_per_hour, currency, '' as reasons,
-          case when hour_index % 24 < 9 then 'in_valley' else 'ok' end as state, hour_index % 24 < 9 as is_in_valley,
+          case when hour_index % 24 < 9 then 'in_valley' else 'escaped' end as state,
+          hour_index % 24 < 9 as is_in_valley,
           hour_index % 50 = 3 as is_held, 0 as enter_streak, 0 as leave_streak
         from hours""",
     "mart.profit_and_loss": """

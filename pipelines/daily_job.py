@@ -21,7 +21,7 @@ from pipelines.heartbeat import beat, noting_failure
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.opening import warehouse_of
 from pipelines.prices.memory import ask_to_reprice
-from pipelines.report_data import publish_if_behind
+from pipelines.report import publish_if_behind
 from pipelines.running_day import reopen_days
 from pipelines.settings import Settings, load_settings
 from pipelines.stopping import heed

@@ -28,6 +28,7 @@ POINTS = (
     "snapshot_aside",
     "snapshot_named",
     "snapshot_linked",
+    "report_aside",
     "report_written",
     "alert_sending",
     "alert_sent",

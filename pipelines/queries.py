@@ -53,15 +53,16 @@ def resource_folder(name: str) -> Path:
 def load(name: str) -> Query:
     """Return the statement in `sql/<name>.sql`; its header must name it. Those of `spark/` are for Spark alone."""
     text = (resource_folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
-    header = _header(text)
-    if header.get("name") != name:
-        raise ValueError(f"sql/{name}.sql says its name is {header.get('name')!r}")
+    found = header(text)
+    if found.get("name") != name:
+        raise ValueError(f"sql/{name}.sql says its name is {found.get('name')!r}")
     statement = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
     parameter = _PARAMETER_OF_SPARK if name.startswith("spark/") else _PARAMETER
-    return Query(name, statement, frozenset(parameter.findall(statement)), header, _comments(text))
+    return Query(name, statement, frozenset(parameter.findall(statement)), found, _comments(text))
 
 
-def _header(text: str) -> dict[str, str]:
+def header(text: str) -> dict[str, str]:
+    """Return what the comment at the head of a statement says, by key."""
     found: dict[str, str] = {}
     key = ""
     for line in itertools.takewhile(lambda line: line.startswith("--"), text.splitlines()):

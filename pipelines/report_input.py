@@ -4,6 +4,7 @@ What the HTML report is made from: the contract between whoever reads the marts 
 Belongs here: frozen values with their units; None is "not known", never 0.  Does not belong here: rendering, queries.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -35,6 +36,7 @@ class HeatCell:
     bin_low: float
     bin_high: float
     n_requests: int
+    input_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +138,82 @@ class BathtubView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WaterfallView:
+    """Why a busy hour earns another amount than before: `parts` (factor, amount) add up to after − before, in
+    `currency`; the names say which stretches of time are compared."""
+
+    before: float
+    after: float
+    parts: tuple[tuple[str, float], ...]
+    currency: str | None
+    before_name: str
+    after_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeView:
+    """A row of `valley_episodes`; left_at: the hour in which it ended, None where it has not; money in `currency`."""
+
+    entered_at: datetime
+    left_at: datetime | None
+    peak_depth: float | None
+    lost_total: float | None
+    currency: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeverView:
+    """A lever in words and what it is worth: `gain` and its 90 % interval, in `currency` per day."""
+
+    words: str
+    gain: float
+    gain_low: float | None
+    gain_high: float | None
+    currency: str | None
+    breaks_even: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIfView:
+    """
+    What the page needs to work out other prices, curves and hit rates of one traffic, by the formulas of `models`.
+
+    law: f, c, q, k of `service_time.ServiceTime`; moments: the sums of `service_time.TrafficMoments`, of 24 hours;
+    slope: of the mix, None where its traffic has none; input_per_mtok in `currency`.
+    """
+
+    law: Mapping[str, float]
+    moments: Mapping[str, float]
+    price_ratio: float
+    input_per_mtok: float
+    currency: str
+    slope: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeploymentReport:
-    """Everything the report says about one deployment; names come from logs and may be hostile."""
+    """
+    Everything the report says about one deployment; names come from logs and may be hostile.
+
+    hours: the last 24. week: hit rates of the last 168 hours. heat: at most a month, by hour; day_bins: the last 24
+    hours together, each with the newest hour. not_told: reason codes for which there are no levers and no what-if.
+    """
 
     name: str
     verdict: Verdict
     model: str | None = None
     hours: tuple[HourRow, ...] = ()
     heat: tuple[HeatCell, ...] = ()
+    day_bins: tuple[HeatCell, ...] = ()
+    week: tuple[HourRow, ...] = ()
     curve: CurveView | None = None
     bathtub: BathtubView | None = None
     profit: ProfitAndLoss | None = None
+    episodes: tuple[EpisodeView, ...] = ()
+    levers: tuple[LeverView, ...] = ()
+    waterfall: WaterfallView | None = None
+    what_if: WhatIfView | None = None
+    not_told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,7 +157,7 @@ class ReportSettings(Section):
     """Where people open the report."""
 
     url: Annotated[str, Field(pattern=r"^https?://[^\s<>|\"@]+$", max_length=2048)] | None = None
-    """Address under which report.html is served; alerts link to it, and say its path where there is none."""
+    """Address under which the folder `report` is served; alerts link to its pages, or say its path without it."""
 
 
 class Settings(Section):

@@ -22,6 +22,9 @@ _PARAMETER = re.compile(r"([a-z_]+) (VARCHAR|DOUBLE|BIGINT|DATE) = ('[^']*'|[^\s
 _READ: Mapping[str, Callable[[str], Any]] = MappingProxyType(
     {"VARCHAR": str, "DOUBLE": float, "BIGINT": int, "DATE": utc_date}
 )
+_NUMBERS = MappingProxyType({"DOUBLE": "a number", "BIGINT": "a whole number"})
+_MOST = 1_000_000
+"""Above every price ratio, share and number of days or hours that can be meant, below what the engine cannot add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +35,21 @@ class Parameter:
     default: Any
 
     def read(self, name: str, text: str) -> Any:
-        """Return a value as typed; raise UsageError where it is of another type."""
+        """Return a value as typed; raise UsageError where it is of another type, or a number that cannot be meant."""
         try:
-            return _READ[self.type](text)
+            value = _READ[self.type](text)
         except ValueError as error:
-            raise UsageError(f"{name} = {text!r} is no {self.type}: {error}") from None
+            expected = _NUMBERS.get(self.type)
+            raise UsageError(f"{name} = {text!r} is not {expected or f'a {self.type}: {error}'}") from None
+        # Numbers here are counts, hours, shares and ratios; NaN is not in the range either.
+        if self.type in _NUMBERS and not 0 <= value <= _MOST:
+            raise UsageError(f"{name} = {text!r} cannot be meant: give {_NUMBERS[self.type]} from 0 to {_MOST:,}")
+        return value
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One entry of the cookbook."""
+    """One entry of the cookbook, or somebody's own file in its form."""
 
     name: str
     question: str
@@ -91,11 +99,19 @@ def table() -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     return ("name", "question", "parameters"), rows
 
 
+def copied(path: str, text: str) -> Question:
+    """Return what a file of one's own asks: a copy of an entry keeps the parameters that its header declares."""
+    header = queries.header(text)
+    return Question(path, header.get("question", ""), header.get("grain", ""), text, _parameters(header))
+
+
 def _question(path: str) -> Question:
     query = queries.load(path)
-    parameters = {}
-    for name, type_name, default in _PARAMETER.findall(query.header["params"]):
-        parameters[name] = Parameter(type_name, _READ[type_name](default.strip("'")))
-    return Question(
-        path.removeprefix(f"{FOLDER}/"), query.header["question"], query.header["grain"], query.text.strip(), parameters
-    )
+    header = query.header
+    name = path.removeprefix(f"{FOLDER}/")
+    return Question(name, header["question"], header["grain"], query.text.strip(), _parameters(header))
+
+
+def _parameters(header: Mapping[str, str]) -> dict[str, Parameter]:
+    found = _PARAMETER.findall(header.get("params", ""))
+    return {name: Parameter(type_name, _READ[type_name](default.strip("'"))) for name, type_name, default in found}

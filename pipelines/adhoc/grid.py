@@ -28,6 +28,7 @@ def write_grid(columns: Sequence[str], rows: Iterable[Sequence[Any]], max_rows: 
 
     folds: a cell that is too long goes on below instead of being cut.
     """
+    columns = [cell_text(name) for name in columns]
     console = Console(highlight=False, soft_wrap=False)
     shown: list[Sequence[Any]] = []
     n_rows = 0
@@ -84,7 +85,8 @@ def _record(columns: Sequence[str], row: Sequence[Any], number: int, width: int)
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, _GAP, 0, 0), title=f"row {number}")
     table.title_justify = "left"
     table.add_column(no_wrap=True, style="bold")
-    table.add_column(no_wrap=True, overflow="ellipsis", max_width=max(NARROWEST, width - max(map(len, columns)) - _GAP))
+    room = width - max(map(cell_len, columns)) - _GAP
+    table.add_column(no_wrap=True, overflow="ellipsis", max_width=max(NARROWEST, room))
     for name, value in zip(columns, row, strict=True):
         table.add_row(Text(name), Text(cell_text(value)))
     return table

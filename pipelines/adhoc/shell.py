@@ -50,7 +50,7 @@ class Shell:
             except KeyboardInterrupt:
                 forgiven()
                 continue
-            if typed.rstrip(";") in (".quit", ".exit"):
+            if typed.rstrip(";").lower() in (".quit", ".exit", "quit", "exit"):
                 return
             try:
                 self._do(typed)
@@ -61,8 +61,10 @@ class Shell:
                 tell(STOPPED if forgiven() else str(error))
 
     def _do(self, typed: str) -> None:
-        if typed.startswith("."):
-            self._command(typed)
+        if typed.rstrip(";").lower() == "help":
+            self._help(())
+        elif typed.startswith("."):
+            self._command(typed.rstrip(";"))
         elif typed.strip(";\n\t "):
             self._answer(typed, None)
 

@@ -9,7 +9,7 @@ from pipelines.assets.step import ExpectedFailure, blocked_days, left_out_text, 
 from pipelines.errors import ValleywatchError
 from pipelines.heartbeat import beat
 from pipelines.metrics.textfile import publish_metrics
-from pipelines.report_data import finish_publishing, publish_report
+from pipelines.report import finish_publishing, publish_report
 from pipelines.resources import Workplace
 from pipelines.times import day_text, to_day_index
 
@@ -23,9 +23,9 @@ _SNAPSHOT = asset_spec(
 )
 _REPORT = asset_spec(
     "report",
-    "The page people read: one self-contained HTML file.",
+    "The pages people read: a folder that needs nothing else, the fleet's page and one a deployment.",
     group="published",
-    grain="file",
+    grain="folder",
     kinds={"html"},
     deps=["snapshot"],
 )

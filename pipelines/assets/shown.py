@@ -16,9 +16,11 @@ from typing import Any
 import dagster as dg
 
 from pipelines import display
-from pipelines.small_plot import index_by_hour
+from pipelines.report import report_path
+from pipelines.report_figures.day_index import index_by_hour_markdown
+from pipelines.settings import Settings
 from pipelines.times import HOURS_PER_DAY
-from pipelines.warehouse import Writer
+from pipelines.warehouse import Warehouse, Writer
 
 MAX_ROWS = 50
 """Deployments that a table names; the views have them all."""
@@ -81,8 +83,17 @@ def verdicts_shown(writer: Writer, day_index: int) -> dict[str, Any]:
             ("deployment", "state", "index", "90 % interval", "hits cost", "reasons"),
             (_verdict(name, hours) for name, hours in of.items()),
         )
-        | {"index_by_hour": dg.MetadataValue.md(index_by_hour({name: _by_hour(hours) for name, hours in of.items()}))}
+        | {
+            "index_by_hour": dg.MetadataValue.md(
+                index_by_hour_markdown({name: _by_hour(hours) for name, hours in of.items()})
+            )
+        }
     )
+
+
+def report_link(settings: Settings, warehouse: Warehouse) -> dict[str, Any]:
+    """Link to the report: where it is served, or else its file on this machine."""
+    return {"report": dg.MetadataValue.url(settings.report.url or report_path(warehouse).as_uri())}
 
 
 def money_shown(writer: Writer, day_index: int) -> dict[str, Any]:

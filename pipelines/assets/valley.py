@@ -6,7 +6,7 @@ import dagster as dg
 
 from pipelines.alerts.record import judge_day
 from pipelines.assets.graph import IN_ONE_RUN, asset_spec
-from pipelines.assets.shown import money_shown, verdicts_shown
+from pipelines.assets.shown import money_shown, report_link, verdicts_shown
 from pipelines.assets.step import step
 from pipelines.contracts import CONTRACTS
 from pipelines.resources import Workplace
@@ -43,7 +43,8 @@ def verdicts(context: dg.AssetExecutionContext, workplace: Workplace) -> Iterato
     with step(context, workplace) as at:
         for day in at.sound_days(CONTRACTS):
             counts = judge_day(at.writer, day, at.settings, workplace.now())
-            at.show(day, {"hours": counts["hours"]} | verdicts_shown(at.writer, day), "valley_status")
+            link = report_link(at.settings, workplace.warehouse())
+            at.show(day, {"hours": counts["hours"]} | verdicts_shown(at.writer, day) | link, "valley_status")
             at.show(day, money_shown(at.writer, day), "profit_and_loss")
             episodes = {"episodes": counts["episodes"], "new_alerts": counts["new_alerts"]}
             at.show(day, episodes, "valley_episodes")

@@ -14,6 +14,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+from rich.cells import cell_len
+
 from pipelines.display import shown
 
 MAX_CELL = 200
@@ -32,19 +34,21 @@ def tell_scope(revenue_scope: str) -> None:
 
 
 def write_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print an aligned table; numbers to the right; control characters of names shown, not obeyed."""
+    """Print a table as wide as a terminal shows it; numbers to the right; control characters shown, not obeyed."""
     cells = [[cell_text(value) for value in row] for row in rows]
-    widths = [max([len(name), *(len(row[index]) for row in cells)]) for index, name in enumerate(columns)]
+    names = [cell_text(name) for name in columns]
+    widths = [max([cell_len(name), *(cell_len(row[index]) for row in cells)]) for index, name in enumerate(names)]
     to_right = [any(is_number(row[index]) for row in rows) for index in range(len(columns))]
 
     def line(values: Sequence[str]) -> str:
         parts = [
-            value.rjust(width) if right else value.ljust(width)
+            room + value if right else value + room
             for value, width, right in zip(values, widths, to_right, strict=True)
+            for room in [" " * (width - cell_len(value))]
         ]
         return "  ".join(parts).rstrip()
 
-    print(line(columns))
+    print(line(names))
     print("  ".join("-" * width for width in widths))
     for row in cells:
         print(line(row))
@@ -81,8 +85,10 @@ def plain(value: Any) -> Any:
 
 
 def inert(value: Any) -> Any:
-    """Return a cell of CSV that no spreadsheet takes for a formula."""
+    """Return a cell of CSV that no spreadsheet takes for a formula; lists and structs as JSON."""
     value = plain(value)
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
     if isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@"):
         return f"'{value}"
     return value

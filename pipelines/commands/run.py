@@ -17,7 +17,7 @@ from pipelines.delivery.patience import deliver_patiently
 from pipelines.errors import BusyError, UsageError, ValleywatchError
 from pipelines.metrics.textfile import publish_metrics
 from pipelines.opening import warehouse_of
-from pipelines.report_data import report_path
+from pipelines.report import report_path
 from pipelines.settings import Settings, load_settings
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from functools import partial
@@ -65,9 +66,12 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError(f"--memory-limit {options.memory_limit!r} is no size: give one such as 512MiB or 4GiB")
     settings = load_settings(options.config)
     memory_limit = options.memory_limit or settings.warehouse.memory_limit
-    question = _question(options.query)
+    question = None if options.query is None else _question(options.query)
     if options.set and question is None:
-        raise UsageError("--set is for questions of the cookbook: name one, `valleywatch sql --cookbook` lists them")
+        raise UsageError(
+            "--set is for questions of the cookbook and files in their form: name one, `valleywatch sql --cookbook` "
+            "lists them"
+        )
     params = question.bound(options.set) if question else None
     form = _form(options)
     warehouse = Warehouse(settings.warehouse_folder, memory_limit=memory_limit)
@@ -75,9 +79,9 @@ def execute(options: argparse.Namespace) -> int:
         if question is not None:
             give(reader, question.text, params, form)
         elif options.query is not None:
-            give(reader, _text_of(options.query), None, form)
+            give(reader, _required_utf8(options.query, "the query"), None, form)
         elif not sys.stdin.isatty():
-            give(reader, sys.stdin.read(), None, form)
+            give(reader, _standard_input(), None, form)
         elif form.path is not None:
             raise UsageError("--parquet takes one answer: give the query too")
         else:
@@ -101,19 +105,33 @@ def _form(options: argparse.Namespace) -> Form:
     return Form("json" if options.json else "csv" if options.csv else "table", max_rows=options.max_rows)
 
 
-def _question(query: str | None) -> cookbook.Question | None:
-    """Return the question of that name; a single word is never a statement that reads."""
-    if query is None or not re.fullmatch(r"[A-Za-z]\w*", query):
+def _question(query: str) -> cookbook.Question | None:
+    """Return the question of that name or in that file; a single word is never a statement that reads."""
+    name = query.strip().rstrip(";")
+    if re.fullmatch(r"[A-Za-z]\w*", name):
+        return cookbook.question(name)
+    # exists() says no to what cannot be a path at all.
+    if not query.endswith(".sql") or (re.search(r"\s", query) and not os.path.exists(query)):  # noqa: PTH110
         return None
-    return cookbook.question(query)
-
-
-def _text_of(query: str) -> str:
-    if not query.endswith(".sql") or any(character.isspace() for character in query):
-        return query
     try:
-        return Path(query).read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{query} cannot be read: {error.strerror}") from None
+        return cookbook.copied(query, Path(query).read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UsageError(f"{query} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
+    except OSError as error:
+        raise UsageError(f"{query} cannot be read: {error.strerror}") from None
+
+
+def _standard_input() -> str:
+    try:
+        return _required_utf8(sys.stdin.read(), "standard input")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"standard input is not UTF-8 (byte {error.start}): give it as UTF-8") from None
+
+
+def _required_utf8(text: str, what: str) -> str:
+    """Return `text`; raise UsageError where it was made of bytes that are none: they are lone surrogates then."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{what} is not UTF-8 (character {error.start}): give it as UTF-8") from None
+    return text

@@ -14,8 +14,8 @@ from pipelines import words
 from pipelines.alerts.outbox import inert
 from pipelines.delivery.due import Alert
 from pipelines.delivery.notice import Figures, Notice
-from pipelines.display import anchor
 from pipelines.overview import Overview, overviews
+from pipelines.report import deployment_page
 from pipelines.times import to_hour
 from pipelines.warehouse import Reader
 
@@ -49,7 +49,7 @@ def _notice(alert: Alert, seen: Overview | None, place: Place) -> Notice:
     figures = None if seen is None else _figures(alert, seen)
     url = place.report_url
     if url is not None and seen is not None:
-        url = f"{url}#{anchor(seen.deployment)}"
+        url = deployment_page(url, seen.deployment)
     return Notice(
         dedup_key=alert.dedup_key,
         kind=alert.kind,

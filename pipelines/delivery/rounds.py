@@ -25,7 +25,7 @@ from pipelines.delivery.messages import Manner, Message, beginnings, followings,
 from pipelines.delivery.settings import ChannelSettings
 from pipelines.faults import reach
 from pipelines.overview import Overview
-from pipelines.report_data import report_path
+from pipelines.report import report_path
 from pipelines.settings import Settings
 from pipelines.times import to_instant, to_us
 from pipelines.warehouse import Warehouse

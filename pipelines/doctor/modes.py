@@ -27,10 +27,11 @@ class _Kept:
     patterns: tuple[str, ...]
 
 
+_FOLDERS = (".", "lake", "lake/day=*", "snapshots", "tmp", "reports", "reports/*", "damaged-*")
 _KEPT = (
-    _Kept("mode_folder", 0o700, "folder", (".", "lake", "lake/day=*", "snapshots", "tmp", "damaged-*")),
+    _Kept("mode_folder", 0o700, "folder", _FOLDERS),
     _Kept("mode_database", 0o600, "database file", ("warehouse.duckdb", "snapshots/*.duckdb", "*.lock")),
-    _Kept("mode_published", 0o600, "published file", ("last_*.json", "report.html")),
+    _Kept("mode_published", 0o600, "published file", ("last_*.json", "reports/*/*")),
     _Kept("mode_lake", 0o400, "lake file", ("lake/*/*.parquet",)),
 )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.partitions import DAILY_UTC
-from pipelines.report_data import publish_if_behind
+from pipelines.report import publish_if_behind
 from tests.place import NOW, PRICE, SOURCE, Place, request
 
 ANGELES, SHANGHAI, KOLKATA = "America/Los_Angeles", "Asia/Shanghai", "Asia/Kolkata"
@@ -84,7 +84,7 @@ def test_ccusage_349_the_day_is_that_of_utc_and_the_output_says_so(
     assert "newest hour UTC" in shown
     assert "2026-08-07 16:00" in shown
     assert "2026-08-08" not in shown
-    page = (place.warehouse.folder / "report.html").read_text()
+    page = (place.warehouse.folder / "report" / "index.html").read_text()
     assert "Newest hour (UTC)" in page
     assert "2026-08-07 16:00" in page
     assert "2026-08-08" not in page
@@ -114,7 +114,8 @@ def test_duckdb_561_the_same_bytes_come_out_in_every_zone(
         capsys.readouterr()
         for view in ("requests", "hourly_hit_rate", "valley_status"):
             assert place.valleywatch("sql", "--csv", f"select * from {view} order by all") == 0
-        files = [*sorted((place.warehouse.folder / "lake").rglob("*.parquet")), place.warehouse.folder / "report.html"]
+        pages = (place.warehouse.folder / "report").glob("*.html")
+        files = [*sorted((place.warehouse.folder / "lake").rglob("*.parquet")), *sorted(pages)]
         found[zone] = (capsys.readouterr().out, place.views(), [(file.name, file.read_bytes()) for file in files])
     assert found["UTC"] == found[KOLKATA] == found[ANGELES]
     assert place.rows("select hour_utc::varchar as hour, n_requests as n from hourly_hit_rate order by 1") == [

@@ -20,6 +20,8 @@ from pipelines.times import to_day_index
 from tests.conftest import REPO
 from tests.place import NOW, Place, request
 
+pytestmark = pytest.mark.jobs
+
 FIRST = date(2026, 11, 5)
 N_WORKERS = 4
 

@@ -16,6 +16,8 @@ from tests.delivery.loopback import LOOPBACK, Receiver, Reply, free_port, receiv
 from tests.place import PRICE, SOURCE, Place, request
 from tests.verdicts.traffic import busy_hours
 
+pytestmark = pytest.mark.jobs
+
 WEBHOOK = """
 [[alerts]]
 kind = "webhook"

@@ -91,7 +91,7 @@ def test_help_lists_every_view_with_its_grain(filled: Place, tmp_path: Path) -> 
 
 
 def test_a_question_of_the_cookbook_is_asked_with_its_parameters(shell: Terminal) -> None:
-    answer(shell, ".cookbook price_ratio price_ratio=x", "price_ratio = 'x' is no DOUBLE")
+    answer(shell, ".cookbook price_ratio price_ratio=x", "price_ratio = 'x' is not a number")
     answer(shell, ".cookbook coverage days=3", "Which deployments do not report", "n_requests", "100")
 
 
@@ -257,3 +257,8 @@ def test_the_shell_needs_no_write_access_to_the_warehouse(filled: Place, tmp_pat
         terminal.type(".quit\r")
         assert terminal.end()[0] == 0
     assert {path: path.stat().st_mtime_ns for path in filled.folder.rglob("*")} == before
+
+
+def test_dot_commands_may_end_in_a_semicolon_and_help_needs_no_dot(shell: Terminal) -> None:
+    answer(shell, ".columns requests;", "request_id", "source_sha256")
+    answer(shell, "help", ".columns VIEW", "macros: ")

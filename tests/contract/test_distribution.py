@@ -54,7 +54,7 @@ def test_the_wheel_carries_all_statements_fixtures_and_templates(wheel: zipfile.
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert data <= names
-    assert {"pipelines/templates/report.html.j2", "pipelines/templates/report.css"} <= names
+    assert {"pipelines/report/templates/deployment.html.j2", "pipelines/report/static/report.css"} <= names
     assert {"pipelines/_dagster_home/dagster.yaml", "models/py.typed"} <= names
 
 

@@ -15,7 +15,6 @@ from models import valley
 from pipelines import queries
 from tests.conftest import FleetWarehouse
 from tests.place import VIEWS, Place, request
-from tests.report.test_browser import CHROMIUM, _browse
 
 KEYS = {
     "hourly_hit_rate": "deployment, hour_utc",
@@ -211,15 +210,3 @@ def test_any_reader_can_open_the_published_file_without_us(place: Place) -> None
     assert place.warehouse.snapshot.is_symlink()
     assert not place.warehouse.snapshot.readlink().is_absolute()
     assert place.warehouse.snapshot.resolve().stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-def test_chromium_opens_the_days_report_without_a_console_message(
-    fleet_warehouse: FleetWarehouse, tmp_path: Path
-) -> None:
-    page, picture = fleet_warehouse.place.warehouse.folder / "report.html", tmp_path / "report.png"
-    seen = _browse(page, tmp_path / "profile", f"--screenshot={picture}", "--window-size=1200,4000")
-    assert picture.stat().st_size > 50_000
-    assert "CONSOLE" not in seen
-    text = page.read_text()
-    assert all(name in text for name in (*fleet_warehouse.truth["deployments"], "agent-chat"))

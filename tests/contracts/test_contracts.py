@@ -18,6 +18,8 @@ from pipelines.settings import load_settings
 from pipelines.times import to_day_index
 from tests.place import SOURCE, Place, request
 
+pytestmark = pytest.mark.jobs
+
 DAY = to_day_index(date(2026, 11, 28))
 EXPECTED = (Expectation("n_repeated", "nothing is repeated"), Expectation("share", "enough is known", WARN, 0.5, 1))
 PROFILE: dict[str, list[Any]] = {"deployment": ["pool"], "hour_index": [498_000], "n_repeated": [0], "share": [0.75]}
@@ -299,8 +301,8 @@ def test_a_warning_stops_nothing_and_is_told_by_status_and_report(
         "2026-11-28, requests: not so: the first token is not later than the last (n_ttft_over_e2e = 3 (deployment"
     )
     assert f"note: {sentence} <b>pool, n_requests 3, hour_utc 2026-11-28T10:00Z))" in said.err
-    report = (place.warehouse.folder / "report.html").read_text()
-    assert f"Data quality: {sentence} &lt;b&gt;pool" in report
+    report = (place.warehouse.folder / "report" / "index.html").read_text()
+    assert f">{sentence} &lt;b&gt;pool" in report
 
 
 def test_the_day_without_dirty_hours_is_judged_all_the_same(place: Place) -> None:

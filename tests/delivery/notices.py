@@ -40,7 +40,7 @@ TRIGGER = Notice(
         "The valley is deepest at a hit rate of 42.9 %, 11.1 % below no cache; it ends at 79.5 %.",
     ),
     figures=FIGURES,
-    report_url="https://reports.example.com/valleywatch/report.html#d-e75f826d08f21cc8",
+    report_url="https://reports.example.com/valleywatch/d-e75f826d08f21cc8.html",
 )
 WORSE = replace(
     TRIGGER,

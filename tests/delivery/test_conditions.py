@@ -147,7 +147,7 @@ def test_an_entry_says_what_it_costs_how_sure_that_is_and_what_would_help(flagge
     assert "interval" in said
     assert "That cost about" in said
     assert (notice.figures.lever or "").startswith("sell cached tokens at ")
-    assert "report.html" in said
+    assert "report/index.html" in said
     ((at,),) = [tuple(row.values()) for row in flagged_desk.place.rows("select notified_at from valley_episodes")]
     assert at == flagged_desk.now.replace(tzinfo=None)
 

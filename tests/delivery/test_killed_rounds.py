@@ -15,6 +15,8 @@ from tests.delivery.desk import Desk, entries
 from tests.delivery.loopback import LOOPBACK, Reply, receiver
 from tests.place import Place
 
+pytestmark = pytest.mark.jobs
+
 ROUNDS = """
 import os, sys
 from pathlib import Path

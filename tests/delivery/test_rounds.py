@@ -15,6 +15,8 @@ from tests.delivery.desk import HOUR, ONE_CHANNEL, Desk, entries, entry, exit_of
 from tests.delivery.recorder import Recorder, final, passing
 from tests.place import Place
 
+pytestmark = pytest.mark.jobs
+
 
 @pytest.fixture
 def desk(place: Place) -> Desk:

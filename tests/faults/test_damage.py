@@ -14,9 +14,11 @@ from pipelines.errors import ValleywatchError
 from pipelines.ingest import ingest_sources
 from pipelines.marts import refresh_hours
 from pipelines.recovery import rebuild
-from pipelines.report_data import publish_if_behind
+from pipelines.report import publish_if_behind
 from pipelines.settings import load_settings
 from tests.place import NOW, Place, as_bytes, request
+
+pytestmark = pytest.mark.jobs
 
 VARYING = ("path", "source_file")
 FILES = 3

@@ -13,7 +13,10 @@ from pipelines.errors import DiskFullError
 from pipelines.warehouse import Warehouse
 from tests.place import PRICE, SOURCE, Place, request
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="notyet: mounting a tmpfs takes root")
+pytestmark = [
+    pytest.mark.jobs,
+    pytest.mark.skipif(os.geteuid() != 0, reason="notyet: mounting a tmpfs takes root"),
+]
 
 
 @pytest.fixture(autouse=True)

@@ -24,6 +24,8 @@ from pipelines.settings import load_settings
 from tests.conftest import REPO
 from tests.place import ABSENT, EXCERPTS, NOW, PRICE, SOURCE, Place, as_bytes, request
 
+pytestmark = pytest.mark.jobs
+
 MIB = 1 << 20
 READING_MIB = 64
 """What reading hostile files may cost above the same command on a good file."""

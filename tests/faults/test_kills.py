@@ -16,6 +16,8 @@ from pipelines.errors import UsageError
 from tests.conftest import REPO
 from tests.place import Place, as_bytes, request
 
+pytestmark = pytest.mark.jobs
+
 JOBS = """
 import os, sys
 from pathlib import Path
@@ -26,8 +28,9 @@ from pipelines.contracts import judge_requests, refresh_marts
 from pipelines.curves import fit_day
 from pipelines.expectations import Finding
 from pipelines.ingest import ingest_sources
-from pipelines.report import page_template
-from pipelines.report_data import publish_if_behind
+from pipelines.report import publish_if_behind
+from pipelines.report.pages import page_template
+from pipelines.report_figures import script
 from pipelines.settings import load_settings
 from tests.place import NOW, Place
 
@@ -49,7 +52,8 @@ def job(place):
     return outcomes
 
 # Children are forked before any engine has run in this process, so that its imports are paid for once.
-page_template()
+page_template("fleet")
+script()
 for argument in sys.argv[1:]:
     folder, _, point = argument.partition(":")
     for fault in (point, "") if point else ("",):
@@ -104,7 +108,7 @@ def test_a_job_killed_at_any_named_point_is_finished_by_the_next(
     assert len(expected["requests"]) == 12
     for point, place in places.items():
         assert place.views(without=FOLDERS) == expected, f"killed at {point}"
-        assert "2026-11-28" in (place.warehouse.folder / "report.html").read_text(), f"killed at {point}"
+        assert "2026-11-28" in (place.warehouse.folder / "report" / "index.html").read_text(), f"killed at {point}"
         left = [path.name for path in place.warehouse.folder.rglob("valleywatch-*.tmp")]
         assert left == [], f"killed at {point}"
     # Killed right after the first commit: what was committed is known to be, and adds nothing.

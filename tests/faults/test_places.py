@@ -16,6 +16,8 @@ from pipelines.warehouse.folder import RESERVE_BYTES
 from tests.conftest import REPO
 from tests.place import PRICE, SOURCE, Place, request
 
+pytestmark = pytest.mark.jobs
+
 Usage = namedtuple("Usage", "total used free")
 is_root = os.geteuid() == 0
 
@@ -180,19 +182,21 @@ class Recorder:
 def test_what_is_published_is_on_disk_before_its_name_is_and_the_name_before_we_go_on(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipelines.report import write_report
+    from pipelines.report.folder import FolderAside
 
     place.write("a.jsonl", [request(1)])
     seen = Recorder(monkeypatch).calls
     place.ingest()
-    write_report("<html>", place.warehouse.folder / "report.html")
+    aside = FolderAside(place.warehouse.folder / "report")
+    aside.write("index.html", b"<html>")
+    aside.publish()
     folder = place.warehouse.folder
     renames = [index for index, (call, _) in enumerate(seen) if call == "rename"]
     targets = [Path(seen[index][1].split()[1]) for index in renames]
-    assert [path.suffix for path in targets] == [".parquet", ".duckdb", ".duckdb", ".html"]
+    assert [path.suffix for path in targets] == [".parquet", ".duckdb", ".duckdb", ".html", "", ""]
     for index, target in zip(renames, targets, strict=True):
         source = seen[index][1].split()[0]
-        if target.name != "valleywatch.duckdb":  # a link has no content of its own
+        if target.name not in ("valleywatch.duckdb", "report"):  # a link has no content of its own
             assert seen[index - 1] == ("fsync", source)
         assert seen[index + 1] == ("fsync", str(target.parent))
     # The folder of a day that is new is itself a name that must last.

@@ -17,6 +17,8 @@ from pipelines.warehouse import engine
 from tests.conftest import REPO
 from tests.place import Place, as_bytes, request
 
+pytestmark = pytest.mark.jobs
+
 VARYING = ("path", "source_file")
 
 KILLER = """

@@ -20,6 +20,8 @@ from pipelines.stopping import Stopped, ended_by, heed, listening
 from tests.conftest import REPO
 from tests.place import Place, request
 
+pytestmark = pytest.mark.jobs
+
 DAYS = ("2026-11-26", "2026-11-27", "2026-11-28")
 LIMIT_S = 10.0
 

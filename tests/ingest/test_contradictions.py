@@ -14,6 +14,8 @@ from scipy.stats import binom
 from pipelines.ingest import FileOutcome
 from tests.place import ABSENT, PRICE, SOURCE, Place, request
 
+pytestmark = pytest.mark.jobs
+
 UNIT_S = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 

@@ -21,6 +21,8 @@ from tests.conftest import REPO
 from tests.ingest.test_zstd import pack
 from tests.place import NOW, PRICE, SOURCE, Place, as_bytes, request
 
+pytestmark = pytest.mark.jobs
+
 ROWS = [request(number, timestamp=f"2026-11-28T{number:02}:15:00Z", input_tokens=1000 + number) for number in range(12)]
 DATA = as_bytes(ROWS)
 LINES = DATA.splitlines(keepends=True)

@@ -17,6 +17,8 @@ from tests.ingest.test_growth import BAD, DATA, LINES, ids, written
 from tests.ingest.test_zstd import pack
 from tests.place import PRICE, SOURCE, Place, request
 
+pytestmark = pytest.mark.jobs
+
 NOTHING = [{"n": 0}]
 
 

@@ -23,6 +23,8 @@ from pipelines.warehouse import Writer
 from tests.conftest import REPO
 from tests.place import Place, as_bytes, request
 
+pytestmark = pytest.mark.jobs
+
 ROWS = [request(number, timestamp=f"2026-11-28T{number:02}:15:00Z", input_tokens=1000 + number) for number in range(12)]
 DATA = as_bytes(ROWS)
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.place import PRICE, SOURCE, Place, as_bytes, request
 
+pytestmark = pytest.mark.jobs
+
 EPOCH = [request(number, timestamp=1_795_860_000 + number) for number in range(60)]
 
 

@@ -12,6 +12,8 @@ import pytest
 from pipelines.times import to_us
 from tests.place import PRICE, Place, request
 
+pytestmark = pytest.mark.jobs
+
 STEP = timedelta(minutes=15)
 DAYS = {
     "America/New_York": ("2026-03-08", "2026-11-01"),

@@ -16,6 +16,8 @@ from pipelines.lake import MERGED_FILES
 from pipelines.settings import load_settings
 from tests.place import NOW, PRICE, SOURCE, Place, as_bytes, request
 
+pytestmark = pytest.mark.jobs
+
 NAIVE = "2026-11-28T10:15:00"
 UTC = SOURCE + 'timezone = "UTC"\n'
 COUNTS = "select path, lines, loaded + duplicates + quarantined + blank as parts from ingest_files where lines > 0"

@@ -15,6 +15,8 @@ from pipelines.errors import RejectedFileError
 from pipelines.inbox import LocalFile
 from tests.place import Place, as_bytes, request
 
+pytestmark = pytest.mark.jobs
+
 DATA = as_bytes(request(number) for number in range(50))
 
 

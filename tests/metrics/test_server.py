@@ -28,6 +28,8 @@ from pipelines.metrics.server import LIMITS, Published, application
 from tests.conftest import REPO
 from tests.place import Place, request
 
+pytestmark = pytest.mark.jobs
+
 DEADLINE_S = 30.0
 
 

@@ -19,6 +19,8 @@ from pipelines.settings import load_settings
 from tests.conftest import FleetWarehouse
 from tests.place import NOW, Place, request
 
+pytestmark = pytest.mark.jobs
+
 
 @pytest.fixture
 def settled(place: Place) -> Place:

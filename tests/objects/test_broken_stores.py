@@ -16,6 +16,8 @@ from tests.objects.relay import Answer, Relay, Request, error_answer
 from tests.objects.test_objects import DATA, ROWS, n_requests, source
 from tests.place import PRICE, Place, as_bytes, request
 
+pytestmark = pytest.mark.jobs
+
 
 def once(change: Callable[[Answer], Answer]) -> Callable[[Request, Answer], Answer]:
     """Break the first answer with content and no other."""

@@ -23,6 +23,8 @@ from tests.objects.conftest import Bucket
 from tests.objects.relay import Change, Relay, error_answer
 from tests.place import PRICE, Place, as_bytes, request
 
+pytestmark = pytest.mark.jobs
+
 ROWS = [request(number, timestamp=f"2026-11-28T{number:02}:15:00Z", input_tokens=1000 + number) for number in range(12)]
 DATA = as_bytes(ROWS)
 

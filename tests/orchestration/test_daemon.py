@@ -86,13 +86,13 @@ def test_a_tick_makes_its_day_the_sensor_makes_missed_ones_and_both_services_end
         shown = metadata(status)
         assert (shown["hours"], shown["unknown"]) == (4, 1)
         assert HOSTILE in shown["by_deployment"]["records"][0]
-        assert shown["index_by_hour"].startswith("![")
+        assert shown["index_by_hour"] == "No hour has a revenue index."
         assert HOSTILE not in shown["index_by_hour"]
         traffic = metadata(asset(at, "hourly_hit_rate", YESTERDAY))
         assert traffic["requests"] == 240
         assert traffic["hit_rate"] == pytest.approx(sum(n % 9 * 99 for n in range(240)) / 240_000)
         report = metadata(asset(at, "report", YESTERDAY))
-        assert report["link"] == (place.warehouse.folder / "report.html").as_uri()
+        assert report["link"] == (place.warehouse.folder / "report" / "index.html").as_uri()
         checks = {
             check["name"]: check["executionForLatestMaterialization"]["status"]
             for name in ("requests", "hourly_hit_rate", "throughput_curve")

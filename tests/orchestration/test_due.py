@@ -18,6 +18,8 @@ from pipelines.settings import load_settings
 from pipelines.times import to_day_index
 from tests.place import PRICE, SOURCE, Place, request
 
+pytestmark = pytest.mark.jobs
+
 TICK = datetime(2026, 11, 29, 1, 30, tzinfo=UTC)
 YESTERDAY, TODAY = date(2026, 11, 28), date(2026, 11, 29)
 

@@ -16,6 +16,8 @@ from tests.orchestration.jobs import marts_break_on
 from tests.orchestration.services import environment, make_home
 from tests.place import Place, request
 
+pytestmark = pytest.mark.jobs
+
 
 def relative(folder: Path) -> str:
     return "some/where"

@@ -21,6 +21,8 @@ from pipelines.times import to_day_index
 from tests.place import PRICE, SOURCE, Place, request
 from tests.verdicts.traffic import busy_hours
 
+pytestmark = pytest.mark.jobs
+
 HOURLY = '\n[schedule]\ncadence = "hourly"\n'
 MIDNIGHT = datetime(2026, 11, 28, tzinfo=UTC)
 FOLDERS = ("path", "source_file")

@@ -15,6 +15,8 @@ from tests.orchestration.jobs import execute, failures, marts_break_on
 from tests.orchestration.services import environment, make_home
 from tests.place import PRICE, SOURCE, Place, request
 
+pytestmark = pytest.mark.jobs
+
 LAST = date(2026, 11, 28)
 FOLDERS = ("path", "source_file")
 BIN = Path(sys.executable).parent

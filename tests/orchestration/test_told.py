@@ -24,6 +24,8 @@ from tests.orchestration.jobs import execute, marts_break_on
 from tests.place import PRICE, SOURCE, Place, request
 from tests.verdicts.traffic import busy_hours
 
+pytestmark = pytest.mark.jobs
+
 WEBHOOK = '\n[[alerts]]\nkind = "webhook"\nurl_env = "VALLEYWATCH_TEST_URL"\nallow = ["127.0.0.1"]\n'
 DAY = NOW.date() - timedelta(days=1)
 

@@ -25,6 +25,8 @@ from tests.place import PRICE, SOURCE, Place, request
 from tests.postgres.server import Server, wait_for
 from tests.report.test_hostile_names import HOSTILE
 
+pytestmark = pytest.mark.jobs
+
 Ask = Callable[..., list[tuple[Any, ...]]]
 
 

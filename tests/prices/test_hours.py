@@ -102,7 +102,8 @@ def test_the_day_as_a_whole_is_priced_hour_by_hour_too(priced: Place, capsys: py
 def test_the_report_says_that_there_are_several_prices(priced: Place) -> None:
     judged(priced, SOURCE + CASES["a price of the length"][0])
     assert priced.valleywatch("report") == 0
-    assert "2 in its newest hour, by time or length" in (priced.warehouse.folder / "report.html").read_text()
+    (page,) = (priced.warehouse.folder / "report").glob("d-*.html")
+    assert ">2</data> in its newest hour, by time or length" in page.read_text()
 
 
 def test_rows_that_say_the_same_in_pieces_change_nothing(priced: Place, at_one_price: Place) -> None:

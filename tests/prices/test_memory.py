@@ -13,6 +13,8 @@ from pipelines.settings import load_settings
 from tests.place import PRICE, SOURCE, Place, request
 from tests.prices.conftest import DAY, TRAFFIC, compare, judged
 
+pytestmark = pytest.mark.jobs
+
 DEARER = PRICE.replace("= 0.1", "= 0.9")
 FROM_NOW = DEARER.replace("2026-01-01", "2026-11-29")
 CLOSED = PRICE + "effective_to = 2026-11-29\n"

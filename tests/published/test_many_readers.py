@@ -11,6 +11,8 @@ import pytest
 
 from tests.conftest import REPO
 
+pytestmark = pytest.mark.jobs
+
 
 @pytest.mark.parametrize(
     ("n_readers", "n_publishes", "job"),

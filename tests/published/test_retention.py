@@ -13,6 +13,8 @@ from pipelines.settings import load_settings
 from pipelines.warehouse import Retention
 from tests.place import PRICE, SOURCE, Place, request
 
+pytestmark = pytest.mark.jobs
+
 HOUR_S = 3600.0
 LOTS = 10**12
 

@@ -6,8 +6,18 @@ from datetime import date, datetime, timedelta
 import pytest
 
 from pipelines.profit_result import COUNTS, SUMS, ProfitAndLoss
-from pipelines.report import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, Report, Verdict
-from pipelines.report_input import FamilyView, LengthView, TailView
+from pipelines.report_input import (
+    BathtubView,
+    CurveView,
+    DeploymentReport,
+    FamilyView,
+    HeatCell,
+    HourRow,
+    LengthView,
+    Report,
+    TailView,
+)
+from pipelines.verdict import Verdict
 
 A, R, TPS0 = 10 / 19, 0.1, 20_000.0
 MIDNIGHT = datetime(2026, 3, 4)  # noqa: DTZ001 — as the warehouse gives it: UTC without a zone
@@ -84,6 +94,14 @@ def in_valley() -> DeploymentReport:
                 reasons=("held:low_traffic",) if hour == 4 else (),
             )
             for hour in range(0, 24, 4)
+        ),
+        week=tuple(
+            HourRow(hour_utc=MIDNIGHT + timedelta(hours=hour), hit_rate=0.6 + hour % 24 / 100)
+            for hour in range(-144, 24)
+        ),
+        day_bins=tuple(
+            HeatCell(MIDNIGHT + timedelta(hours=23), low, high, 100 + int(low * 100), 10_000)
+            for low, high in ((0.0, 0.0), (0.35, 0.36), (0.7, 0.71), (0.72, 0.73), (0.995, 0.996), (1.0, 1.0))
         ),
         heat=tuple(
             HeatCell(MIDNIGHT + timedelta(hours=hour), low, high, 1 + (hour * 7 + int(low * 100)) % 11 * (1 + hour))

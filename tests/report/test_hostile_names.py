@@ -1,5 +1,7 @@
 """No name from a log becomes markup, whatever it is and wherever it stands."""
 
+import json
+import re
 import unicodedata
 from collections import Counter
 from dataclasses import replace
@@ -9,7 +11,8 @@ from html.parser import HTMLParser
 import pytest
 
 from pipelines.display import shown
-from pipelines.report import DeploymentReport, Report, render_report
+from pipelines.report_input import DeploymentReport, Report
+from tests.report.publishing import pages_of
 
 HOSTILE = {
     "path": "../../etc/x",
@@ -63,11 +66,22 @@ class _Seen(HTMLParser):
         self.attributes: set[str] = set()
         self.targets: set[str] = set()
         self.other: list[str] = []
+        self.data: list[str] = []
+        self._in_data = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements[tag] += 1
         self.attributes.update(name for name, _ in attrs)
-        self.targets.update(value or "" for name, value in attrs if name in ("href", "src"))
+        self.targets.update(value or "" for name, value in attrs if name in ("href", "src", "action"))
+
+        self._in_data = tag == "script" and ("type", "application/json") in attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_data = self._in_data and tag != "script"
+
+    def handle_data(self, data: str) -> None:
+        if self._in_data:
+            self.data.append(data)
 
     def handle_comment(self, data: str) -> None:
         self.other.append(data)
@@ -95,19 +109,28 @@ def _named(page: DeploymentReport, text: str) -> Report:
     return Report(generated_at=now, deployments=(named, unknown, odd), quarantined=((text, 3),))
 
 
+_OWN_FILES = re.compile(
+    r"(d-[0-9a-f]{16}\.html|index\.html#d-[0-9a-f]{16}|#main|data:,|report\.css|[a-z_]+\.js|figures-[0-9a-f]{12}\.js)"
+)
+
+
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_text_is_inert_in_every_field(text: str, in_valley: DeploymentReport) -> None:
-    plain = _parsed(render_report(_named(in_valley, "plain")))
-    html = render_report(_named(in_valley, text))
-    seen = _parsed(html)
-    assert seen.elements == plain.elements
-    assert "script" not in seen.elements
-    assert seen.attributes == plain.attributes
-    assert not [name for name in seen.attributes if name.startswith("on")]
-    assert all(target.startswith("#d-") or target == "data:," for target in seen.targets)
-    assert not seen.other
-    assert len(html) < 2 * 60_000
-    html.encode()
+    plain = [_parsed(html) for html in pages_of(_named(in_valley, "plain")).values()]
+    pages = pages_of(_named(in_valley, text))
+    assert len(pages) == len(plain) == 4
+    for (name, html), expected in zip(pages.items(), plain, strict=True):
+        seen = _parsed(html)
+        assert _OWN_FILES.fullmatch(name) or name == "index.html"
+        assert seen.elements == expected.elements
+        assert seen.attributes == expected.attributes
+        assert not [attribute for attribute in seen.attributes if attribute.startswith("on")]
+        assert all(_OWN_FILES.fullmatch(target) for target in seen.targets)
+        assert not seen.other
+        assert all(isinstance(json.loads(data), dict) for data in seen.data)
+        assert not [data for data in seen.data if re.search("[<>&]", data)]
+        assert len(html) < 2 * 60_000
+        html.encode()
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())

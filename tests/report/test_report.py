@@ -1,79 +1,71 @@
-"""The whole page: the golden file, honesty about what is not known, determinism, and nothing fetched."""
+"""The pages: honesty about what is not known, determinism, and nothing fetched."""
 
+import json
+import os
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from html import unescape
 from pathlib import Path
 
 import pytest
 
-from pipelines.report import (
-    CurveView,
-    DeploymentReport,
-    HourRow,
-    Report,
-    Verdict,
-    render_report,
-    trusted_verdict,
-    write_report,
-)
+from pipelines.report import deployment_page, page_of, trusted_verdict
+from pipelines.report.embedded import embedded
+from pipelines.report.folder import FolderAside
+from pipelines.report.pages import POLICY, style_sheet
+from pipelines.report_input import CurveView, DeploymentReport, HeatCell, HourRow, Report
+from pipelines.verdict import Verdict
+from tests.report.publishing import pages_of, text_of
 
-GOLDEN = Path(__file__).parent / "golden" / "report.html"
 NOW = datetime(2026, 3, 5, 2, 30, tzinfo=UTC)
 
 
-def test_small_report_matches_the_golden_file(small_report: Report, request: pytest.FixtureRequest) -> None:
-    html = render_report(small_report)
-    if request.config.getoption("--update-golden"):
-        GOLDEN.parent.mkdir(exist_ok=True)
-        GOLDEN.write_text(html, encoding="utf-8")
-    assert html == GOLDEN.read_text(encoding="utf-8")
-
-
 def test_same_report_gives_the_same_bytes(small_report: Report) -> None:
-    assert render_report(small_report) == render_report(small_report)
+    assert pages_of(small_report) == pages_of(small_report)
 
 
-def test_nothing_is_fetched_and_nothing_runs(small_report: Report) -> None:
-    html = render_report(small_report)
-    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in html
-    assert "<script" not in html
-    assert not re.findall(r"https?://", html.replace('xmlns="http://www.w3.org/2000/svg"', ""))
-    assert not re.findall(r"url\(|@import|@font-face", html)
-    assert set(re.findall(r'(?:href|src)="([^"#]*)', html)) <= {"data:,", ""}
+def test_nothing_is_fetched_from_elsewhere(small_report: Report) -> None:
+    assert POLICY.startswith("default-src 'none'; script-src 'self'; style-src 'self'; img-src data: blob:;")
+    for html in pages_of(small_report).values():
+        assert POLICY in unescape(html)
+        assert not re.search(r"<script>|<style|\sstyle=|\son[a-z]+=", html)
+        assert not re.findall(r"https?://", html.replace('"$schema":"https://vega.github.io/schema/', ""))
+    assert not re.findall(r"url\(|@import|@font-face", style_sheet())
 
 
-def test_every_table_has_a_caption_and_every_image_a_name(small_report: Report) -> None:
-    html = render_report(small_report)
-    assert html.count("<table") == html.count("<caption")
-    images = re.findall(r'<svg class="chart" role="img"[^>]*aria-labelledby="(\S+) (\S+)"', html)
-    assert len(images) == html.count('class="chart"') == 4
-    for title, description in images:
-        assert f'<title id="{title}">' in html
-        assert f'<desc id="{description}">' in html
+def test_every_table_has_a_caption_and_every_figure_a_name(small_report: Report) -> None:
+    for html in pages_of(small_report).values():
+        assert html.count("<table") == html.count("<caption")
+        plots = re.findall(r'data-plot="[^"]+" role="img" aria-label="([^"]*)"', html)
+        assert len(plots) == html.count("data-plot=")
+        assert all(len(said) > 20 for said in plots)
 
 
 def test_ids_are_unique_and_every_link_lands(small_report: Report) -> None:
-    html = render_report(small_report)
-    ids = re.findall(r'\bid="([^"]+)"', html)
-    assert len(ids) == len(set(ids))
-    assert set(re.findall(r'href="#([^"]+)"', html)) <= set(ids)
+    pages = pages_of(small_report)
+    for html in pages.values():
+        ids = re.findall(r'\bid="([^"]+)"', html)
+        assert len(ids) == len(set(ids))
+        assert set(re.findall(r'href="#([^"]+)"', html)) <= set(ids)
+        for name, place in re.findall(r'href="([^"#]+\.html)(?:#([^"]+))?"', html):
+            assert f'id="{place}"' in pages[name] if place else name in pages
 
 
 def test_empty_report_says_so() -> None:
-    html = render_report(Report(generated_at=NOW))
+    html = text_of(Report(generated_at=NOW))
     assert "There is no deployment to report on" in html
     assert "0 of 0 deployments are in the valley." in html
     assert "not known" in html
 
 
 def test_unknown_is_never_a_number(all_unknown: DeploymentReport) -> None:
-    html = render_report(Report(generated_at=NOW, deployments=(all_unknown,)))
-    section = html[html.index('<section class="deployment"') : html.index("Lines that were not read")]
-    visible = re.sub(r"<[^>]*>", "", section)
-    assert not re.search(r"\d", visible.replace("2026-03-04 00:00", "").replace("Hour by hour (1)", ""))
-    assert "Cannot tell, and no reason was recorded." in visible
-    assert visible.count("not known") > 10
+    _, html = pages_of(Report(generated_at=NOW, deployments=(all_unknown,))).values()
+    page = html[html.index("<main") : html.index('<section aria-labelledby="words"')]
+    page = re.sub(r"<[^>]*>", "", re.sub(r'<div class="what-if".*?</table>', "", page, flags=re.DOTALL))
+    assert not re.search(r"\d", page.replace("2026-03-04 00:00", "").replace("Its last 24 hours of traffic", ""))
+    assert "Cannot tell, and no reason was recorded." in html
+    assert page.count("not known") > 10
 
 
 def test_not_a_number_is_not_known() -> None:
@@ -82,16 +74,14 @@ def test_not_a_number_is_not_known() -> None:
     hours = (HourRow(hour_utc=NOW, hit_rate=nan, revenue_index=nan, lost_per_hour=inf),)
     curve = CurveView(trustworthy=True, tps0=nan, points=((nan, 1.0, 3), (0.5, inf, 3)), law=((0.0, nan), (1.0, nan)))
     page = DeploymentReport(name="x", verdict=verdict, hours=hours, curve=curve)
-    visible = re.sub(
-        r"<style>.*?</style>|<[^>]*>", "", render_report(Report(generated_at=NOW, deployments=(page,))), flags=re.S
-    )
+    visible = re.sub(r"<[^>]*>", "", text_of(Report(generated_at=NOW, deployments=(page,))))
     assert not re.search(r"\b(nan|inf)\b", visible)
 
 
 def test_no_verdict_follows_from_an_untrustworthy_curve(untrusted: DeploymentReport) -> None:
     verdict = trusted_verdict(untrusted)
     assert (verdict.state, verdict.reasons) == ("unknown", ("narrow_hit_range", "poor_fit"))
-    html = render_report(Report(generated_at=NOW, deployments=(untrusted,)))
+    html = text_of(Report(generated_at=NOW, deployments=(untrusted,)))
     assert "Cannot tell, because the hit rate varied too little" in html
     for withheld in ("0.780", "0.761", "1,234.50", "68.4 %", "earns money</td>"):
         assert withheld not in html
@@ -103,7 +93,7 @@ def test_a_held_state_stays_without_numbers(untrusted: DeploymentReport) -> None
     verdict = trusted_verdict(held)
     assert verdict.state == "in_valley"
     assert verdict.revenue_index is None
-    assert "In the valley, as last decided." in render_report(Report(generated_at=NOW, deployments=(held,)))
+    assert "In the valley, as last decided." in text_of(Report(generated_at=NOW, deployments=(held,)))
 
 
 def test_losses_of_two_currencies_are_not_added(in_valley: DeploymentReport) -> None:
@@ -114,37 +104,63 @@ def test_losses_of_two_currencies_are_not_added(in_valley: DeploymentReport) -> 
         generated_at=NOW,
         deployments=(named("a"), named("b"), named("c", currency="EUR"), named("d", lost_24h=None)),
     )
-    html = render_report(report)
+    html = text_of(report)
     assert "What that cost in 24 hours: 2,469.00 USD and 1,234.50 EUR." in html
     assert "For 1 of them the cost is not known." in html
 
 
 def test_times_are_shown_in_utc() -> None:
     moment = datetime(2026, 3, 5, 1, 30, tzinfo=timezone(timedelta(hours=8)))
-    assert "Generated 2026-03-04 17:30 UTC" in render_report(Report(generated_at=moment))
+    assert "Generated 2026-03-04 17:30 UTC" in text_of(Report(generated_at=moment))
 
 
-def test_report_file_is_private_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
-    target = tmp_path / "report.html"
-    target.write_text("yesterday")
-    write_report("<p>today ✓</p>", target)
-    assert target.read_text(encoding="utf-8") == "<p>today ✓</p>"
-    assert target.stat().st_mode & 0o777 == 0o600
-    assert list(tmp_path.iterdir()) == [target]
+def published(link: Path, page: str) -> None:
+    aside = FolderAside(link)
+    try:
+        aside.write("index.html", page.encode())
+        aside.publish()
+    finally:
+        aside.discard()
+
+
+def test_the_published_folder_is_private_and_the_one_before_stays(tmp_path: Path) -> None:
+    link = tmp_path / "report"
+    for day in ("monday", "tuesday", "wednesday"):
+        published(link, day)
+    assert (link / "index.html").read_text() == "wednesday"
+    assert not link.readlink().is_absolute()
+    assert (link / "index.html").stat().st_mode & 0o777 == 0o600
+    assert link.stat().st_mode & 0o777 == 0o700
+    kept = sorted((tmp_path / "reports").iterdir())
+    assert [(one / "index.html").read_text() for one in kept] == ["tuesday", "wednesday"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report", "reports"]
 
 
 def test_a_failed_write_leaves_the_old_report(tmp_path: Path) -> None:
-    target = tmp_path / "report.html"
-    target.write_text("yesterday")
+    link = tmp_path / "report"
+    published(link, "yesterday")
     with pytest.raises(UnicodeEncodeError):
-        write_report("\ud800", target)
-    assert target.read_text() == "yesterday"
-    assert list(tmp_path.iterdir()) == [target]
+        published(link, "\ud800")
+    assert (link / "index.html").read_text() == "yesterday"
+    assert len(list((tmp_path / "reports").iterdir())) == 1
+
+
+def test_what_a_killed_publisher_left_is_swept_once_it_is_old(tmp_path: Path) -> None:
+    link = tmp_path / "report"
+    published(link, "one")
+    old, young = tmp_path / "reports" / ".new-old", tmp_path / "reports" / ".new-young"
+    for left in (old, young):
+        left.mkdir()
+        (left / "index.html").write_text("half")
+    os.utime(old, (0, 0))
+    published(link, "two")
+    assert not old.exists()
+    assert young.exists()
 
 
 def test_a_curves_shapes_and_lengths_are_two_small_tables(in_valley: DeploymentReport) -> None:
-    html = render_report(Report(generated_at=NOW, deployments=(in_valley,)))
-    rows = re.findall(r"<tr>\s*(.*?)\s*</tr>", html, re.DOTALL)
+    html = text_of(Report(generated_at=NOW, deployments=(in_valley,)))
+    rows = re.findall(r"<tr[^>]*>\s*(.*?)\s*</tr>", html, re.DOTALL)
     cells = [[re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
     assert ["service-time law", "2.1 %", "20,010", "0.523", "kept"] in cells
     assert ["straight line", "7.4 %", "not known", "not known", ""] in cells
@@ -157,6 +173,41 @@ def test_a_curves_shapes_and_lengths_are_two_small_tables(in_valley: DeploymentR
 
 
 def test_every_row_of_a_table_has_as_many_cells_as_its_head(small_report: Report) -> None:
-    for table in re.findall(r"<table.*?</table>", render_report(small_report), re.DOTALL):
-        widths = {len(re.findall(r"<t[hd][ >]", row)) for row in re.findall(r"<tr>.*?</tr>", table, re.DOTALL)}
+    for table in re.findall(r"<table.*?</table>", text_of(small_report), re.DOTALL):
+        widths = {len(re.findall(r"<t[hd][ >]", row)) for row in re.findall(r"<tr[^>]*>.*?</tr>", table, re.DOTALL)}
         assert len(widths) == 1
+
+
+def test_a_month_of_a_deployment_is_two_megabytes_at_most(in_valley: DeploymentReport) -> None:
+    """Every hour with requests in every row of the heat map, and every minute of the day a point of the curve."""
+    edges = [(0, 0), *((k / 20, min((k + 1) / 20, 0.99)) for k in range(20)), (0.99, 1), (1, 1)]
+    heat = tuple(
+        HeatCell(NOW - timedelta(hours=hour), low, high, 10_000 + hour, 10**8 + hour)
+        for hour in range(31 * 24)
+        for low, high in edges
+    )
+    assert in_valley.curve is not None
+    curve = replace(in_valley.curve, points=tuple((k / 1500, 20_000 - k / 7, 1000 + k) for k in range(1440)))
+    month = replace(in_valley, heat=heat, curve=curve)
+    assert 300_000 < len(pages_of(Report(generated_at=NOW, deployments=(month,)))[page_of(month.name)]) < 2_000_000
+
+
+def test_data_in_a_page_is_json_that_cannot_end_its_element() -> None:
+    text = embedded({"a": "</script><!--&", "b": float("nan"), "c": (1, 2.5, None, "\ud800")})
+    assert not set(text) & set("<>&")
+    assert json.loads(text) == {"a": "</script><!--&", "b": None, "c": [1, 2.5, None, "\ud800"]}
+
+
+@pytest.mark.parametrize(
+    ("address", "page"),
+    [
+        ("https://reports.example.com/valleywatch/", "https://reports.example.com/valleywatch/{}"),
+        ("https://reports.example.com/valleywatch", "https://reports.example.com/valleywatch/{}"),
+        ("https://reports.example.com/valleywatch/index.html", "https://reports.example.com/valleywatch/{}"),
+        ("https://reports.example.com/valleywatch/index.html?v=1#x", "https://reports.example.com/valleywatch/{}?v=1"),
+        ("https://reports.example.com/v1.2", "https://reports.example.com/v1.2/{}"),
+        ("http://reports.example.com:8000", "http://reports.example.com:8000/{}"),
+    ],
+)
+def test_a_deployments_page_stands_beside_the_first(address: str, page: str) -> None:
+    assert deployment_page(address, "glm-5-h200") == page.format("d-e75f826d08f21cc8.html")

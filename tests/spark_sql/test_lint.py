@@ -29,7 +29,19 @@ SILENT = {
     "select percentile_cont(0.5) within group (order by x) as y from t": "percentile_approx",
     "select percentile_disc(0.5) within group (order by x) as y from t": "percentile_approx",
     "select * from t qualify row_number() over (order by x) = 1": "helper column _w",
-    "select list(x order by y) as z from t": "loses its order",
+    "select list(x order by y) as z from t": "collect_list loses it",
+    "select list(x) as z from t": "collect_list loses it",
+    "select random() as x from t": "another result on each run",
+    "select uuid() as x from t": "another result on each run",
+    "select x from t tablesample 10%": "another result on each run",
+    "select any_value(x) as y from t": "whatever row comes first",
+    "select first(x order by y) as z from t": "whatever row comes first",
+    "select string_agg(x, ',') as y from t": "joins rows as they come",
+    "select row_number() over (partition by x) as y from t": "takes rows as they come",
+    "select lag(x) over () as y from t": "takes rows as they come",
+    "select weekday(x) as y from t": "Sunday as 0 on DuckDB and as 1",
+    "select fsum(x) as y from t": "six last digits",
+    "select product(x) as y from t": "six last digits",
     "select arg_max(x, y, 3) as z from t": "loses n",
     "select mode(x) as y from t": "as frequent",
     "select kurtosis(x) as y from t": "population on Spark",
@@ -53,6 +65,7 @@ ZONED = {
     "select x from t where x >= timestamp '2026-01-01'": "zoned on one engine and naive on the other",
     "select make_timestamp(arrived_us) as x from t": "zoned on one engine and naive on the other",
     "select now() as x": "another moment on every run",
+    "select localtimestamp as x": "another moment on every run",
 }
 LOUD = {
     "select time_bucket(interval 1 hour, x) as y from t": "date_bin",
@@ -104,6 +117,8 @@ MARTS = {
     "select try_cast(x as bigint) as y from t": "bounds and roundings",
     "select x::decimal(18, 2) as y from t": "bounds and roundings",
     "select max(x) over (order by y range between 1 preceding and current row) as z from t": "other bounds",
+    "select max(x) over (order by y) as z from t": "other bounds",
+    "select max(x) filter (where x > 1) over (order by y) as z from t": "other bounds",
     "select x from mart.hourly_hit_rate": "what the other engine does not have",
     "select * from requests": "grows with the lake's columns",
 }
@@ -115,7 +130,14 @@ UNPROVEN = (
     "select t.x from t join u on t.x = u.x",
     "select x from read_parquet('a.parquet')",
     "select first(x) over (order by y rows between current row and current row) as z from t",
-    "select x from t tablesample 10%",
+    "select min(x, 3) as y from t",
+    "select max(x order by y) as z from t",
+    "select x from 'a.parquet'",
+    "select ? as x from t",
+    "select $1 as x from t",
+    "select 9223372036854775808 as x from t",
+    "with r as materialized (select x from t) select x from r",
+    "with recursive r as (select x from t) select x from r",
     "with recursive r as (select 1 as n union all select n + 1 from r) select n from r",
     "delete from t where x = 1",
 )
@@ -206,6 +228,12 @@ def test_what_reads_marts_may_hold_more(statement: str) -> None:
 def test_what_shows_times_may_hold_times(statement: str) -> None:
     assert told(statement, OF_TIMES) == []
     assert told(statement, ELSEWHERE) != []
+
+
+@pytest.mark.parametrize("broken", ["", "-- nothing", "select 'abc", "select (x from t"])
+def test_what_does_not_parse_is_a_finding(broken: str) -> None:
+    assert any("does not parse: " in line for line in told(broken))
+    assert any("does not parse: " in line for line in told(broken, OF_TIMES))
 
 
 def test_all_of_sql_is_accepted() -> None:

@@ -12,6 +12,8 @@ from pipelines.settings import load_settings
 from tests.place import PRICE, Place, request
 from tests.verdicts.traffic import busy_hours
 
+pytestmark = pytest.mark.jobs
+
 DAY = 20_785  # 2026-11-28
 ROWS = busy_hours(n_hours=4, per_hour=150)
 MEASURED = "select * from throughput_curve"

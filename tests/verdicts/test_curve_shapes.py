@@ -19,6 +19,8 @@ from tests.models.chunked_engine import serve_in_chunks
 from tests.place import ABSENT, Place, request
 from tests.verdicts.traffic import busy_hours
 
+pytestmark = pytest.mark.jobs
+
 LAW = ServiceTime(f=0.06, c=3e-5, q=6e-10, k=2e-7)
 CHUNK_TOKENS = 4096
 MIDNIGHT = datetime(2026, 11, 28, tzinfo=UTC)

@@ -42,7 +42,7 @@ def test_the_run_ends_well_and_prints_a_row_per_deployment_and_the_report(fleet_
     assert fleet_warehouse.exit_code == 0
     rows = fleet_warehouse.printed.splitlines()
     assert [row.split()[0] for row in rows[2:-1]] == sorted((*DEPLOYMENTS, "agent-chat"))
-    assert rows[-1] == f"report: {fleet_warehouse.place.warehouse.folder / 'report.html'}"
+    assert rows[-1] == f"report: {fleet_warehouse.place.warehouse.folder / 'report' / 'index.html'}"
 
 
 def test_every_line_of_the_day_is_accounted_for(fleet_warehouse: FleetWarehouse, truth: dict[str, Any]) -> None:

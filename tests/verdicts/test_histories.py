@@ -19,6 +19,8 @@ from pipelines.settings import load_settings
 from tests.place import NOW, PRICE, SOURCE, Place, request
 from tests.verdicts.traffic import busy_hours
 
+pytestmark = pytest.mark.jobs
+
 DAY = 20785
 """2026-11-28 in whole days since 1970-01-01: the measured day, and the first of each history."""
 N_DAYS = 3

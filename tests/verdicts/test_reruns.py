@@ -10,6 +10,8 @@ import pytest
 from tests.place import PRICE, SOURCE, Place, request
 from tests.verdicts.traffic import busy_hours
 
+pytestmark = pytest.mark.jobs
+
 VALLEY = [request(**row) for row in busy_hours(n_hours=5, per_hour=150, law_of_a_valley=True)]
 
 
@@ -56,7 +58,7 @@ def test_what_a_dead_run_judged_is_published_by_the_next(place: Place, monkeypat
     assert not place.warehouse.snapshot.exists()
     assert place.valleywatch("run") == 0
     assert place.rows("select count(*) as n from valley_status")[0]["n"] == 5
-    assert (place.warehouse.folder / "report.html").exists()
+    assert (place.warehouse.folder / "report" / "index.html").exists()
 
 
 def test_a_later_dead_run_is_published_by_the_next(settled: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +71,7 @@ def test_a_later_dead_run_is_published_by_the_next(settled: Place, monkeypatch: 
         dying.setattr("pipelines.assets.published.publish_report", die)
         assert settled.valleywatch("run") == 130
     assert settled.valleywatch("run") == 0
-    assert "other" in (settled.warehouse.folder / "report.html").read_text()
+    assert "other" in (settled.warehouse.folder / "report" / "index.html").read_text()
 
 
 def test_an_episode_that_is_undone_is_retracted_once(settled: Place) -> None:

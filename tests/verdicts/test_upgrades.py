@@ -16,6 +16,8 @@ from pipelines.times import to_day_index
 from tests.place import Place, do_day, request
 from tests.verdicts.traffic import GENTLE, busy_hours
 
+pytestmark = pytest.mark.jobs
+
 BEGIN = datetime(2026, 11, 28, tzinfo=UTC)
 UPGRADED_AT = 20
 """Hours from the beginning."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import sqlglot
 from sqlglot import exp
 
+from tools.spark_sql.nodes import is_rare_form
 from tools.spark_sql.rules import Rule
 from tools.spark_sql.subset import Effect, allowed_types, rules_of
 from tools.spark_sql.transpile import OVERRIDES, STATEMENTS
@@ -79,9 +80,11 @@ def findings(text: str, *, file: str, rules: tuple[Rule, ...], only_allowed: boo
     """Return what `rules` refuse in one statement, and, if `only_allowed`, what nothing allows; once a line."""
     try:
         statement = sqlglot.parse_one(text, read="duckdb")
-    except sqlglot.errors.ParseError as error:
-        place = error.errors[0]
-        return [Finding(file, place["line"] or 1, "a statement", f"does not parse: {place['description']}", _ALLOWED)]
+    except sqlglot.errors.SqlglotError as error:
+        # Text that has no end is told without a place.
+        place = error.errors[0] if isinstance(error, sqlglot.errors.ParseError) and error.errors else {}
+        why = f"does not parse: {place.get('description') or error}"
+        return [Finding(file, place.get("line") or 1, "a statement", why, _ALLOWED)]
     return sorted(set(_of_nodes(statement, file, rules, only_allowed)))
 
 
@@ -91,7 +94,7 @@ def _of_nodes(statement: exp.Expr, file: str, rules: tuple[Rule, ...], only_allo
         rule = next((rule for rule in rules if rule.matches(node)), None)
         if rule is not None:
             yield Finding(file, _line(node), rule.construct, rule.why, rule.instead)
-        elif only_allowed and type(node) not in allowed and not _is_explained(node, rules):
+        elif only_allowed and (type(node) not in allowed or is_rare_form(node)) and not _is_explained(node, rules):
             yield Finding(file, _line(node), _spelling(node), _LEFT_OUT, _ALLOWED)
 
 

@@ -1,7 +1,7 @@
-"""Telling constructs by the nodes of a parsed statement: what the rules of `subset` ask.
+"""Telling constructs by the nodes of a parsed statement: what the rules ask.
 
 Belongs here: predicates on one node and its surroundings. The parser knows no types, so what a column holds is told by
-its name, whose suffix is its unit. Does not belong here: what is wrong with a construct (`subset`).
+its name, whose suffix is its unit. Does not belong here: times (`times`), what is wrong with a construct (`rules`).
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ from sqlglot import exp
 Predicate = Callable[[exp.Expr], bool]
 
 _FRACTIONAL = re.compile(r"(_s|_rate|_share|_ratio|_per_mtok|revenue_index|coverage|floor_depth)$")
-_TIME = re.compile(r"(_at|_utc)$")
-_DATE = re.compile(r"^(day_utc|day)$")
-_PARTS = (exp.Extract, exp.Hour, exp.Minute, exp.Second, exp.Day, exp.Month, exp.Year, exp.Week, exp.DayOfYear)
-_WEEKDAYS = (exp.DayOfWeek, exp.DayOfWeekIso)
 _WHOLE = (exp.Floor, exp.Ceil, exp.Round, exp.IntDiv, exp.Count, exp.RowNumber)
 _FRACTION = (exp.Div, exp.Avg, exp.Sqrt, exp.Ln, exp.Log, exp.Exp, exp.Pow, exp.Stddev, exp.Variance)
 _FLOATING = (exp.Avg, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop, exp.Corr, exp.CovarPop,
              exp.CovarSamp, exp.RegrSlope)  # fmt: skip
 _CONDITIONS = (exp.And, exp.Or, exp.Not, exp.Is, exp.In, exp.Between, exp.Like, exp.Boolean, exp.Predicate)
-_TIMES = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMPLTZ", "TIMESTAMP_S", "TIMESTAMP_MS",
-          "TIMESTAMP_NS", "INTERVAL")  # fmt: skip
+_ORDERED = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue,
+            exp.First, exp.Last)  # fmt: skip
+"""Functions of a window that say nothing without its order."""
+_LARGEST = 2**63 - 1
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _FOREIGN = ("INT128", "UINT128", "UBIGINT", "UINT", "USMALLINT", "UTINYINT", "INT256", "UINT256")
 
 
@@ -88,21 +87,9 @@ def is_division_of_decimal(node: exp.Expr) -> bool:
     return isinstance(node, exp.Div) and any(is_decimal(side.unnest()) for side in (node.left, node.right))
 
 
-def is_day_of_week(node: exp.Expr) -> bool:
-    """Return whether a node is the number of a day in its week."""
-    return isinstance(node, _WEEKDAYS) or (
-        isinstance(node, exp.Extract) and node.name.lower() in ("dow", "dayofweek", "weekday")
-    )
-
-
 def is_star_with_qualify(node: exp.Expr) -> bool:
     """Return whether all columns are selected of rows that `qualify` filters."""
     return isinstance(node, exp.Select) and bool(node.args.get("qualify")) and node.is_star
-
-
-def is_ordered_list(node: exp.Expr) -> bool:
-    """Return whether values are gathered in an order."""
-    return isinstance(node, exp.ArrayAgg) and isinstance(node.this, exp.Order)
 
 
 def is_extreme_of_several(node: exp.Expr) -> bool:
@@ -112,7 +99,28 @@ def is_extreme_of_several(node: exp.Expr) -> bool:
 
 def is_aggregate_of_fractions(node: exp.Expr) -> bool:
     """Return whether an aggregate adds floating-point numbers whatever it is given."""
-    return isinstance(node, _FLOATING)
+    return calls("fsum", "sumkahan", "kahan_sum", "favg", "product", "geomean", "geometric_mean", of=_FLOATING)(node)
+
+
+def is_by_chance(node: exp.Expr) -> bool:
+    """Return whether a node is drawn anew on each run."""
+    return calls("gen_random_uuid", "setseed", of=(exp.Rand, exp.Uuid, exp.TableSample))(node)
+
+
+def is_whatever_value(node: exp.Expr) -> bool:
+    """Return whether any value of several is taken: not that of a window, which has an order of its own."""
+    return isinstance(node, exp.AnyValue | exp.First | exp.Last) and not isinstance(node.parent, exp.Window)
+
+
+def is_text_of_unordered(node: exp.Expr) -> bool:
+    """Return whether texts are joined in no order."""
+    return isinstance(node, exp.GroupConcat) and node.find(exp.Order) is None
+
+
+def is_window_without_order(node: exp.Expr) -> bool:
+    """Return whether rows are numbered, or their neighbours taken, in no order."""
+    unordered = isinstance(node, exp.Window) and node.args.get("order") is None
+    return unordered and isinstance(node.this.unnest(), _ORDERED)
 
 
 def is_cast_to(*types: str) -> Predicate:
@@ -124,39 +132,6 @@ def is_cast_outside(*types: str) -> Predicate:
     """Return whether a node is a cast to a type but these."""
     return lambda node: (
         isinstance(node, exp.TryCast) or (isinstance(node, exp.Cast) and node.to.sql("duckdb") not in types)
-    )
-
-
-def _is_a_date(node: exp.Expr) -> bool:
-    return (
-        isinstance(node, exp.CurrentDate | exp.Date)
-        or is_cast_to("DATE")(node)
-        or (isinstance(node, exp.Column) and bool(_DATE.search(node.name)))
-    )
-
-
-def is_difference_of_dates(node: exp.Expr) -> bool:
-    """Return whether a date is taken from a date."""
-    return isinstance(node, exp.Sub) and _is_a_date(node.left.unnest()) and _is_a_date(node.right.unnest())
-
-
-def is_date(node: exp.Expr) -> bool:
-    """Return whether a node makes a date of a time."""
-    return isinstance(node, exp.Date | exp.TsOrDsToDate) or is_cast_to("DATE")(node)
-
-
-def is_part_of_time(node: exp.Expr) -> bool:
-    """Return whether a node is the hour, day, … of a time."""
-    return isinstance(node, _PARTS) or calls("date_part", "datepart")(node)
-
-
-def is_time(node: exp.Expr) -> bool:
-    """Return whether a node is a time, by its type or its name."""
-    named = isinstance(node, exp.Column) and bool(_TIME.search(node.name) or _DATE.search(node.name))
-    return (
-        named
-        or isinstance(node, exp.UnixToTime | exp.AtTimeZone | exp.Interval | exp.DateFromParts)
-        or is_cast_to(*_TIMES)(node)
     )
 
 
@@ -176,8 +151,15 @@ def is_fractional_column(node: exp.Expr) -> bool:
 
 
 def is_frame_other_than_rows(node: exp.Expr) -> bool:
-    """Return whether a window's frame is of ranges or groups."""
+    """Return whether a window's frame is of ranges or groups, as that of an aggregate is where none is written."""
+    if isinstance(node, exp.Window):
+        return node.args.get("order") is not None and node.args.get("spec") is None and _is_aggregate(node.this)
     return isinstance(node, exp.WindowSpec) and str(node.args.get("kind") or "").lower() != "rows"
+
+
+def _is_aggregate(node: exp.Expr) -> bool:
+    inner = node.this if isinstance(node, exp.Filter) else node
+    return isinstance(inner, exp.AggFunc) and not isinstance(inner, _ORDERED)
 
 
 def is_qualified_table(node: exp.Expr) -> bool:
@@ -221,18 +203,6 @@ def is_star_of_columns(node: exp.Expr) -> bool:
     return isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count)
 
 
-def is_epoch_in_small_units(node: exp.Expr) -> bool:
-    """Return whether a node calls epoch_ms, epoch_us or epoch_ns; the first is parsed as a time of milliseconds."""
-    return calls("epoch_us", "epoch_ns", "epoch_ms")(node) or (
-        isinstance(node, exp.UnixToTime) and node.args.get("scale") == exp.UnixToTime.MILLIS
-    )
-
-
-def is_unknown_part(node: exp.Expr) -> bool:
-    """Return whether a part of a time is asked for that Spark does not know."""
-    return isinstance(node, exp.Extract) and node.name.lower() in ("epoch", "isodow")
-
-
 def is_length(node: exp.Expr) -> bool:
     """Return whether a length is asked for that may be a list's: not that of binary digits."""
     return isinstance(node, exp.Length) and not calls("bin")(node.this)
@@ -273,3 +243,20 @@ def is_dotted_call(node: exp.Expr) -> bool:
 def is_division_by_zero(node: exp.Expr) -> bool:
     """Return whether the divisor is the number 0."""
     return isinstance(node, exp.Div | exp.IntDiv | exp.Mod) and node.right.unnest().name in ("0", "0.0")
+
+
+def is_rare_form(node: exp.Expr) -> bool:
+    """Return whether a node of an allowed kind has a form that no allowed statement has.
+
+    That is: recursion, a hint how to keep a CTE, min and max of several or in an order, parameters and tables without a
+    name, a whole number beyond BIGINT.
+    """
+    if isinstance(node, exp.With):
+        return bool(node.args.get("recursive"))
+    if isinstance(node, exp.CTE):
+        return node.args.get("materialized") is not None
+    if isinstance(node, exp.Min | exp.Max):
+        return isinstance(node.this, exp.Order) or any(value for key, value in node.args.items() if key != "this")
+    if isinstance(node, exp.Placeholder | exp.Table):
+        return _NAME.fullmatch(node.name) is None
+    return isinstance(node, exp.Literal) and node.name.isdigit() and not node.is_string and int(node.name) > _LARGEST

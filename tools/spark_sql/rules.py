@@ -1,7 +1,7 @@
 """The constructs known to differ between DuckDB and Spark: what each does there, and what to write instead.
 
-Belongs here: one rule a construct, each from a run of both engines. Does not belong here: how a construct is told by
-its nodes (`nodes`), and what is allowed (`subset`).
+Belongs here: one rule a construct, each from a run of both engines, or because no engine gives it twice alike. Does not
+belong here: how a construct is told by its nodes (`nodes`, `times`), and what is allowed (`subset`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tools.spark_sql import nodes as n
+from tools.spark_sql import times as t
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +44,22 @@ SILENT = (
     Rule("date_diff(part, a, b)", "counts the boundaries passed on DuckDB and whole units on Spark",
          "the difference of microseconds or of day_index", n.calls("date_diff", "datediff", of=(exp.DateDiff,))),
     Rule("extract(dow from t)", "counts Sunday as 0 on DuckDB and as 1 on Spark",
-         "(day_index + 4) % 7, which is 0 on Sundays", n.is_day_of_week),
+         "(day_index + 4) % 7, which is 0 on Sundays", t.is_day_of_week),
     Rule("percentile_cont(q), percentile_disc(q) within group", "becomes percentile_approx: 8.5 turned into 10",
          _RANK, n.is_a(exp.WithinGroup)),
     Rule("approx_quantile, approx_count_distinct", "gives another result on each run",
          "ranks, count(distinct x), or fixed integer bins", n.is_a(exp.ApproxQuantile, exp.ApproxDistinct)),
+    Rule("random(), uuid(), a sample", "gives another result on each run", "md5 of the row's key", n.is_by_chance),
+    Rule("any_value(x), first(x), last(x)", "is the value of whatever row comes first", "min(x), or arg_max(x, y)",
+         n.is_whatever_value),
+    Rule("string_agg(x) without an order", "joins rows as they come", "string_agg(x, ', ' order by x)",
+         n.is_text_of_unordered),
+    Rule("row_number(), lag(x) without an order", "takes rows as they come", "over (order by …), of a whole key",
+         n.is_window_without_order),
     Rule("select * … qualify", "shows a helper column _w among the results",
          "the columns' names", n.is_star_with_qualify),
-    Rule("list(x order by y)", "loses its order: collect_list has none",
-         "rows, ordered where they are read", n.is_ordered_list),
+    Rule("list(x), list(x order by y)", "has no order: collect_list loses it",
+         "rows, ordered where they are read", n.is_a(exp.ArrayAgg)),
     Rule("arg_max(x, y, n), arg_min(x, y, n)", "loses n and gives one value",
          "row_number() and the rows up to n", n.is_extreme_of_several),
     Rule("mode(x)", "takes another of several values that are as frequent",
@@ -63,7 +71,7 @@ SILENT = (
     Rule("a cast to text", "spells fractions, NaN, intervals and times in another way", _TEXT,
          n.is_cast_to("VARCHAR", "TEXT", "CHAR", "NCHAR", "NVARCHAR")),
     Rule("date - date", "is a number of days to DuckDB and an interval to Spark",
-         "the difference of day_index", n.is_difference_of_dates),
+         "the difference of day_index", t.is_difference_of_dates),
     Rule("avg, stddev, variance, corr, regr_slope", "sums fractions in whatever order: six runs, six last digits",
          _SUMS, n.is_aggregate_of_fractions),
 )  # fmt: skip
@@ -72,13 +80,14 @@ SILENT = (
 ZONED = (
     Rule("date_trunc(part, t)", "cuts at the session's hours and days, and makes a zoned time of a naive one",
          "arrived_us // 3600000000, in whole hours", n.is_a(exp.TimestampTrunc, exp.DateTrunc)),
-    Rule("a cast to a date", "takes the session's day", "arrived_us // 86400000000", n.is_date),
+    Rule("a cast to a date", "takes the session's day", "arrived_us // 86400000000", t.is_date),
     Rule("extract(hour from t) and other parts", "is the session's", "arrived_us // 3600000000 % 24",
-         n.is_part_of_time),
+         t.is_part_of_time),
     Rule("now(), current_date", "is another moment on every run, in the session's zone", "a bound parameter",
-         n.calls("now", "today", "get_current_timestamp", of=(exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime))),
+         n.calls("now", "today", "get_current_timestamp",
+                 of=(exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Localtime, exp.Localtimestamp))),
     Rule("a time (arrived_at, hour_utc, a literal, make_timestamp)", "is zoned on one engine and naive on the other",
-         "arrived_us, and bounds in microseconds", n.is_time),
+         "arrived_us, and bounds in microseconds", t.is_time),
 )  # fmt: skip
 
 MARTS = (
@@ -92,7 +101,7 @@ MARTS = (
          "the columns in whole units: ttft_us, cached_tokens, input_tokens", n.is_fractional_column),
     Rule("a cast but to bigint or decimal(38, 0)", "has other bounds and roundings on each engine",
          "::bigint or ::decimal(38, 0)", n.is_cast_outside("BIGINT", "DECIMAL(38, 0)")),
-    Rule("a range or groups frame", "is translated with other bounds by some versions",
+    Rule("a range or groups frame, or none after order by", "is translated with other bounds by some versions",
          "rows between … and …", n.is_frame_other_than_rows),
     Rule("a schema before a table", "names what the other engine does not have", "requests or lake alone",
          n.is_qualified_table),
@@ -104,9 +113,9 @@ LOUD = (
     Rule("time_bucket(width, t)", "becomes date_bin, which Spark does not know", "arrived_us // width",
          n.is_a(exp.DateBin)),
     Rule("epoch_ms, epoch_us, epoch_ns", "is unknown to Spark, or means the inverse", "arrived_us",
-         n.is_epoch_in_small_units),
+         t.is_epoch_in_small_units),
     Rule("extract(epoch from t), extract(isodow from t)", "is no part that Spark knows",
-         "arrived_us // 1000000, (day_index + 3) % 7 + 1", n.is_unknown_part),
+         "arrived_us // 1000000, (day_index + 3) % 7 + 1", t.is_unknown_part),
     Rule("make_timestamptz", "is unknown to Spark", "arrived_us", n.calls("make_timestamptz")),
     Rule("strftime, strptime", "takes patterns whose plain letters Spark refuses", _TEXT,
          n.is_a(exp.TimeToStr, exp.StrToTime)),

@@ -77,7 +77,7 @@ def _in_sparks_words(name: str, statement: str) -> str:
     except sqlglot.errors.SqlglotError as error:
         raise ValueError(
             f"sql/{name}.sql cannot be translated for Spark: {error}. Write it in the subset of both engines "
-            f"(docs/architecture.md), or by hand as sql/{OVERRIDES}/{name}.sql."
+            f"(docs/spark-sql.md), or by hand as sql/{OVERRIDES}/{name}.sql."
         ) from error
     if len(found) != 1:
         raise ValueError(f"sql/{name}.sql holds {len(found)} statements. A file is one statement: split it.")

@@ -1,12 +1,13 @@
 """The published snapshot → the report's input.
 
-Belongs here: reading marts and handing them to `report`. Does not belong here: rendering, or deciding anything.
+Belongs here: reading marts and handing them to pages and figures. Does not belong here: rendering, deciding anything,
+money (`money`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,83 +16,77 @@ from models import service_time
 from models.uncertainty import INTERVAL
 from pipelines import reason_codes
 from pipelines.contracts import warnings
-from pipelines.faults import reach
 from pipelines.overview import Overview, overviews
 from pipelines.profit_result import profits
-from pipelines.report import render_report, write_report
-from pipelines.report_input import BathtubView, CurveView, DeploymentReport, HeatCell, HourRow, OtherCurve, Report
-from pipelines.report_shapes import curve_shapes
+from pipelines.report.money import money_of
+from pipelines.report.shapes import curve_shapes
+from pipelines.report_input import (
+    BathtubView,
+    CurveView,
+    DeploymentReport,
+    EpisodeView,
+    HeatCell,
+    HourRow,
+    OtherCurve,
+    Report,
+)
 from pipelines.times import to_hour
-from pipelines.warehouse import Reader, Warehouse, Writer
+from pipelines.warehouse import Reader
 
+MOST_HOURS = 31 * 24
+"""Hours of the heat map at most: a month."""
 CURVE_GRID = np.round(np.arange(0.0, 0.991, 0.01), 2)
 
 
-def report_path(warehouse: Warehouse) -> Path:
-    """Return where the report is published."""
-    return warehouse.folder / "report.html"
-
-
-def publish_report(warehouse: Warehouse, now: datetime) -> Path:
-    """Render the snapshot's report beside it; return its path."""
-    with warehouse.reader() as reader:
-        html = render_report(_report(reader, now))
-    path = report_path(warehouse)
-    with warehouse.explained():
-        write_report(html, path)
-    reach("report_written")
-    return path
-
-
-def finish_publishing(writer: Writer) -> None:
-    """Note that snapshot and report show everything that was judged."""
-    writer.run("ops/clean_unpublished_days")
-
-
-def publish_if_behind(warehouse: Warehouse, now: datetime) -> None:
-    """Publish what was judged and never published: a run that died in between must not leave readers in the past."""
-    with warehouse.writer() as writer:
-        if writer.rows("ops/unpublished_days") or not warehouse.snapshot.exists():
-            writer.publish()
-        elif report_path(warehouse).exists():
-            return
-    publish_report(warehouse, now)
-    with warehouse.writer() as writer:
-        finish_publishing(writer)
-
-
-def _report(reader: Reader, now: datetime) -> Report:
-    heat = _by_deployment(reader.rows("report/recent_heat"))
-    points = _by_deployment(reader.rows("report/recent_points"))
-    others = _by_deployment(reader.rows("report/other_curves"))
-    families = _by_deployment(reader.rows("report/newest_families"))
-    lengths = _by_deployment(reader.rows("report/newest_lengths"))
-    money = {of.deployment: of for of in profits(reader)}
+def read_frame(reader: Reader, now: datetime) -> Report:
+    """Return what the report says of all deployments together, without any of them."""
     covered = reader.rows("report/covered")[0]
     return Report(
         generated_at=now,
         first_day=None if covered["first_hour"] is None else to_hour(covered["first_hour"]).date(),
         last_day=None if covered["last_hour"] is None else to_hour(covered["last_hour"]).date(),
-        deployments=tuple(
-            DeploymentReport(
-                name=seen.deployment,
-                verdict=seen.verdict,
-                hours=tuple(_hour(row) for row in seen.hours),
-                heat=tuple(_cell(row) for row in heat.get(seen.deployment, [])),
-                curve=curve_shapes(
-                    _curve(seen, points.get(seen.deployment, []), others.get(seen.deployment, [])),
-                    seen,
-                    families.get(seen.deployment, []),
-                    lengths.get(seen.deployment, []),
-                ),
-                bathtub=_bathtub(seen),
-                profit=money.get(seen.deployment),
-            )
-            for seen in overviews(reader)
-        ),
         warnings=warnings(reader),
         quarantined=tuple((row["reason"], row["n_lines"]) for row in reader.rows("report/quarantined")),
     )
+
+
+def read_deployments(reader: Reader) -> Iterator[DeploymentReport]:
+    """Yield each deployment, by name, one after the other: a month of a large fleet does not fit in memory at once."""
+    points = _by_deployment(reader.rows("report/recent_points"))
+    others = _by_deployment(reader.rows("report/other_curves"))
+    families = _by_deployment(reader.rows("report/newest_families"))
+    lengths = _by_deployment(reader.rows("report/newest_lengths"))
+    episodes = _by_deployment(reader.rows("report/episodes"))
+    bins = _by_deployment(reader.rows("report/day_bins"))
+    weeks = _by_deployment(reader.rows("report/week_hours"))
+    profit = {of.deployment: of for of in profits(reader)}
+    for seen in overviews(reader):
+        name = seen.deployment
+        last_hour = weeks[name][-1]["hour_index"]
+        money = money_of(reader, name, last_hour)
+        yield DeploymentReport(
+            name=name,
+            verdict=seen.verdict,
+            hours=tuple(_hour(row) for row in seen.hours),
+            heat=tuple(
+                _cell(row) for row in reader.rows("report/heat", deployment=name, from_hour=last_hour - MOST_HOURS + 1)
+            ),
+            day_bins=tuple(_cell(row) for row in bins.get(name, [])),
+            week=tuple(_rate(row) for row in weeks[name]),
+            curve=curve_shapes(
+                _curve(seen, points.get(name, []), others.get(name, [])),
+                seen,
+                families.get(name, []),
+                lengths.get(name, []),
+            ),
+            bathtub=_bathtub(seen),
+            profit=profit.get(name),
+            episodes=tuple(_episode(row) for row in episodes.get(name, [])),
+            levers=money.levers,
+            waterfall=money.waterfall,
+            what_if=money.what_if,
+            not_told=money.not_told,
+        )
 
 
 def _by_deployment(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -117,12 +112,28 @@ def _hour(row: dict[str, Any]) -> HourRow:
     )
 
 
+def _rate(row: dict[str, Any]) -> HourRow:
+    return HourRow(hour_utc=to_hour(row["hour_index"]), n_requests=row["n_requests"], hit_rate=row["hit_rate"])
+
+
+def _episode(row: dict[str, Any]) -> EpisodeView:
+    left = row["left_hour_index"]
+    return EpisodeView(
+        entered_at=to_hour(row["entered_hour_index"]),
+        left_at=None if left is None else to_hour(left),
+        peak_depth=row["peak_depth"],
+        lost_total=row["lost_total"],
+        currency=row["currency"],
+    )
+
+
 def _cell(row: dict[str, Any]) -> HeatCell:
     return HeatCell(
         hour_utc=to_hour(row["hour_index"]),
         bin_low=row["bin_low_permille"] / 1000,
         bin_high=row["bin_high_permille"] / 1000,
         n_requests=row["n_requests"],
+        input_tokens=row["input_tokens"],
     )
 
 

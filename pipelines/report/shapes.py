@@ -1,7 +1,7 @@
 """What else is known of a curve, for the report: its shapes, its lengths, its steps.
 
 Belongs here: rows of `curve_families` and `curve_by_length` as the report's input. Does not belong here: the curve and
-its points (`report_data`), finding any of it (`curve_shapes`).
+its points (`reading`), finding any of it (`curve_shapes`).
 """
 
 from __future__ import annotations
