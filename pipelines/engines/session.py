@@ -95,8 +95,9 @@ def load_spark() -> None:
             import pyspark.sql
             import pyspark.sql.connect.session  # noqa: F401
     except ImportError as error:
+        name = (error.name or str(error)).partition(".")[0]
         raise UsageError(
-            f'engine = "spark": {(error.name or str(error)).partition(".")[0]} is not installed: install valleywatch[spark], or remove the key'
+            f'engine = "spark": {name} is not installed: install valleywatch[spark], or remove the key'
         ) from None
     # Its errors come as JSON on the terminal besides being raised.
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
