@@ -4,12 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+SPARK_READY := $(VENV)/spark-ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-jobs test-dagster test-faults lint types imports check fmt docs spark-sql wheel lock clean
+.PHONY: help setup demo test test-jobs test-dagster test-spark test-spark-large test-faults lint types imports check fmt docs \
+  spark-sql wheel lock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s %s\n", $$1, $$2}' Makefile
 
 # The lock is complete and installed with its hashes checked: by uv where there is one, else by pip (without resolving:
 # pip refuses a locked package that another one names with an extra). Both compile what they install: without that, each
@@ -24,6 +26,18 @@ $(READY): requirements.lock pyproject.toml
 	  { test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV); } && \
 	  $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --requirement requirements.lock && \
 	  $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
+	fi
+	@touch $@
+
+# All of Spark, some 490 MB, for those who test or measure with it. pip builds it from its source, which has all hashes.
+$(SPARK_READY): $(READY) requirements-spark.lock
+	@rm -f $@
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv pip install --quiet --no-deps --compile-bytecode --require-hashes --python $(BIN)/python \
+	    --requirement requirements-spark.lock; \
+	else \
+	  $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
+	    --requirement requirements-spark.lock; \
 	fi
 	@touch $@
 
@@ -43,8 +57,14 @@ test-jobs: setup ## whole jobs run, killed, repeated and grown, many times over;
 test-dagster: setup ## Dagster's real daemon, web server and command line, on loopback; some minutes
 	@$(BIN)/python -P -m pytest -m dagster
 
+test-spark: $(SPARK_READY) ## both engines on the same requests: Spark in several processes on loopback, some of them killed
+	@$(BIN)/python -P -m pytest -m "spark and not slow"
+
+test-spark-large: $(SPARK_READY) ## the same on a million requests, with every kill, and Spark Connect
+	@VALLEYWATCH_SPARK_ROWS=1000000 $(BIN)/python -P -m pytest -m spark --timeout 1800
+
 test-faults: setup ## the long versions of tests: rounds of kills, torn logs, flipped bits, hundreds of services
-	@$(BIN)/python -P -m pytest -n 2 --dist worksteal -m slow
+	@$(BIN)/python -P -m pytest -n 2 --dist worksteal -m "slow and not spark"
 
 lint: setup ## style, and that sql/ means the same on both engines
 	@$(BIN)/ruff check .
@@ -76,8 +96,10 @@ wheel: setup ## build the wheel
 # Needs uv. The file it resolves into names package hosts and stays out of the repository; the export names none.
 lock: ## resolve the dependencies again
 	@uv lock --upgrade --quiet
-	@uv export --quiet --all-extras --no-emit-project --no-emit-index-url --no-header --no-annotate \
+	@uv export --quiet --all-extras --no-extra spark --no-emit-project --no-emit-index-url --no-header --no-annotate \
 	  --output-file requirements.lock >/dev/null
+	@uv export --quiet --only-group spark --no-emit-project --no-emit-index-url --no-header --no-annotate \
+	  --output-file requirements-spark.lock >/dev/null
 
 clean: ## remove what the verbs above made
 	@rm -rf $(VENV) valleywatch-demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

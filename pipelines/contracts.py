@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from pipelines.curve_window import window_findings
+from pipelines.engines.duck import DUCKDB
+from pipelines.engines.interface import Engine
 from pipelines.errors import BlockedDayError
 from pipelines.expectations import (
     BLOCK,
@@ -95,7 +97,7 @@ def judge_requests(writer: Writer, day_index: int, policy: PolicySettings) -> tu
     return tuple(findings)
 
 
-def refresh_marts(writer: Writer, day_index: int) -> Refreshed:
+def refresh_marts(writer: Writer, day_index: int, engine: Engine = DUCKDB) -> Refreshed:
     """Replace the day's dirty hours in all marts and judge what they became, before the one commit.
 
     A broken contract rolls everything back: yesterday's rows stay, the hours stay dirty, only the findings are kept.
@@ -103,9 +105,9 @@ def refresh_marts(writer: Writer, day_index: int) -> Refreshed:
     try:
         with writer.transaction():
             n_hours = {
-                "hourly_hit_rate": refresh_hours(writer, "hourly_hit_rate", day_index),
-                "hit_rate_histogram": refresh_hours(writer, "hit_rate_histogram", day_index),
-                "busy_periods": HOURS_PER_DAY * refresh_busy_periods(writer, day_index),
+                "hourly_hit_rate": refresh_hours(writer, "hourly_hit_rate", day_index, engine),
+                "hit_rate_histogram": refresh_hours(writer, "hit_rate_histogram", day_index, engine),
+                "busy_periods": HOURS_PER_DAY * refresh_busy_periods(writer, day_index, engine),
             }
             findings = _require_kept(_judge_marts(writer, day_index))
             reach("marts_judged")

@@ -51,6 +51,12 @@ class UnreachableError(ValleywatchError):
     exit_code = 75
 
 
+class ClusterError(ValleywatchError):
+    """A cluster lost what it was doing, or was not reached: the same call may work later."""
+
+    exit_code = 75
+
+
 class NothingYetError(ValleywatchError):
     """All there is to read is still being written: the next run may have something."""
 

@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from pipelines.cadence import ScheduleSettings
 from pipelines.costs import Costs, CostSettings, costs_of
 from pipelines.delivery.settings import AlertingSettings, ChannelSettings, SilenceSettings, require_names
+from pipelines.engines.settings import SparkSettings, require_master
 from pipelines.errors import UsageError
 from pipelines.formats import formats
 from pipelines.metrics.settings import MetricsSettings
@@ -163,6 +164,9 @@ class Settings(Section):
     """The whole file, plus the folder it stands in."""
 
     folder: Path
+    engine: Literal["duckdb", "spark"] = "duckdb"
+    """What makes the hourly marts: DuckDB in this process, or the Spark cluster of `[spark]`."""
+    spark: SparkSettings = SparkSettings()
     warehouse: WarehouseSettings = WarehouseSettings()
     sources: tuple[SourceSettings, ...] = ()
     prices: tuple[PriceSettings, ...] = ()
@@ -233,6 +237,8 @@ def load_settings(path: Path) -> Settings:
     try:
         _ = settings.book, settings.cost_rows, settings.objective_rows
         require_names(settings.alerts)
+        if settings.engine == "spark":
+            require_master(settings.spark)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     return settings
@@ -275,7 +281,7 @@ def _known_keys(section: tuple[Any, ...]) -> list[str]:
         ("costs",): CostSettings, ("objectives",): ObjectiveSettings, ("report",): ReportSettings,
         ("metrics",): MetricsSettings, ("privacy",): PrivacySettings,
         ("alerting",): AlertingSettings, ("alerts",): ChannelSettings, ("silences",): SilenceSettings,
-        ("schedule",): ScheduleSettings,
+        ("schedule",): ScheduleSettings, ("spark",): SparkSettings,
     }  # fmt: skip
     model = models[tuple(part for part in section if isinstance(part, str))]
     return [name for name in model.model_fields if name != "folder"]

@@ -16,6 +16,8 @@ from typing import Any
 from pipelines.alerts.record import judge_day
 from pipelines.cli import main
 from pipelines.curves import fit_day
+from pipelines.engines.duck import DUCKDB
+from pipelines.engines.interface import Engine
 from pipelines.ingest import FileOutcome, ingest_sources
 from pipelines.marts import refresh_busy_periods, refresh_hours
 from pipelines.opening import warehouse_of
@@ -177,11 +179,11 @@ def answer(reader: Reader, query: str) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def refresh_day(writer: Writer, day_index: int) -> None:
+def refresh_day(writer: Writer, day_index: int, engine: Engine = DUCKDB) -> None:
     """Replace the marts of one day after its requests are loaded."""
-    refresh_hours(writer, "hourly_hit_rate", day_index)
-    refresh_hours(writer, "hit_rate_histogram", day_index)
-    refresh_busy_periods(writer, day_index)
+    refresh_hours(writer, "hourly_hit_rate", day_index, engine)
+    refresh_hours(writer, "hit_rate_histogram", day_index, engine)
+    refresh_busy_periods(writer, day_index, engine)
 
 
 def do_day(writer: Writer, day_index: int, place: Place, now: datetime = NOW) -> None:

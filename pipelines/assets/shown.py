@@ -107,6 +107,12 @@ def money_shown(writer: Writer, day_index: int) -> dict[str, Any]:
     )
 
 
+def work_shown(work: dict[str, Any]) -> dict[str, Any]:
+    """Show what an engine says of its work, its page as a link."""
+    page = work.get("spark_ui")
+    return work | ({} if page is None else {"spark_ui": dg.MetadataValue.url(page)})
+
+
 def _money(currency: str | None, hours: list[dict[str, Any]]) -> tuple[str, ...]:
     known = {
         name: [hour[name] for hour in hours if hour[name] is not None]

@@ -6,6 +6,7 @@ Belongs here: opening the one writer and any number of readers. Does not belong 
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 import tempfile
 import time
@@ -26,6 +27,7 @@ KEEP = Retention()
 RESERVE_BYTES = 32 << 20
 """Free space without which nothing is begun: twice the write-ahead log that the engine lets grow to 16 MiB."""
 UNLOCKED_SCRATCH_S = 3600.0
+_UNITS = {"MB": 10**6, "GB": 10**9, "MiB": 1 << 20, "GiB": 1 << 30}
 _HALF_MADE = ("lake/*/*.tmp", "snapshots/*.tmp", "snapshots/*.tmp.wal", "valleywatch.link", "tmp/*")
 _UNLOCKED = (".report-*.tmp", ".last_*.tmp")
 
@@ -37,6 +39,14 @@ class Warehouse:
         self.folder = folder
         self.memory_limit = memory_limit
         self.keep = keep
+
+    @property
+    def memory_bytes(self) -> int:
+        """What the engine may use before it spills."""
+        size = re.fullmatch(r"([0-9]+)([A-Za-z]+)", self.memory_limit)
+        if size is None or size[2] not in _UNITS:
+            raise ValueError(f"memory_limit {self.memory_limit!r} is not a number and one of {', '.join(_UNITS)}")
+        return int(size[1]) * _UNITS[size[2]]
 
     @property
     def snapshot(self) -> Path:

@@ -119,6 +119,13 @@ class Writer:
             {column: [row[column] for row in rows] for column in columns},
         )
 
+    def insert_parquet(self, table: str, files: Sequence[Path]) -> None:
+        """Append the rows of Parquet files in the warehouse's folder; their columns are the table's, by name."""
+        if files:
+            listed = ", ".join(literal(str(file)) for file in files)
+            rows = f"select * from read_parquet([{listed}], hive_partitioning = false)"
+            self._connection.execute(f"insert into {self._known(table)} by name {rows}")
+
     def insert_frame(self, table: str, frame: pl.DataFrame) -> None:
         """Append a frame whose columns are columns of the table."""
         if frame.height:

@@ -11,7 +11,8 @@
 --      before predicted before simulated ones, times of the engine before a gateway's before a client's.
 --      The steps of C tokens that each request takes alone are summed here, since ceil does not add; the C are those of
 --      models/chunks.py, and a whole hit takes a step too: it still computes its last block.
---      greatest() passes over NULL, hence the case
+--      greatest() passes over NULL, hence the case. The earliest start from a request on is asked for backwards: Spark
+--      computes a frame that ends with the last row anew for each row, whose number is squared by that
 with served as (
   select
     deployment,
@@ -52,8 +53,8 @@ ordered as (
     ) as previous_first_token_us,
     min(start_us) over (
       partition by deployment, instance, ttft_basis, cached_basis
-      order by first_token_us asc, start_us asc, request_id asc
-      rows between current row and unbounded following
+      order by first_token_us desc, start_us desc, request_id desc
+      rows between unbounded preceding and current row
     ) as earliest_start_us
   from served
 ),

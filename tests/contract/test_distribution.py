@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -133,14 +134,24 @@ def test_commands_that_need_no_orchestration_do_not_import_it() -> None:
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
-def test_every_requirement_is_locked_by_hash_and_names_no_host() -> None:
-    text = (REPO / "requirements.lock").read_text()
+@pytest.mark.parametrize(("lock", "least"), [("requirements.lock", 50), ("requirements-spark.lock", 5)])
+def test_every_requirement_is_locked_by_hash_and_names_no_host(lock: str, least: int) -> None:
+    text = (REPO / lock).read_text()
     entries = [entry for entry in re.split(r"\n(?=\S)", text) if entry and not entry.startswith("#")]
-    assert len(entries) > 50
+    assert len(entries) > least
     assert all(re.match(r"[a-z0-9._-]+==[^\s]+", entry) for entry in entries)
     assert all("--hash=sha256:" in entry for entry in entries)
     assert "://" not in text
     assert "index-url" not in text
+
+
+def test_all_of_spark_is_what_its_own_lock_has_and_the_other_has_not() -> None:
+    declared = tomllib.loads((REPO / "pyproject.toml").read_text())
+    (spark,) = declared["dependency-groups"]["spark"]
+    assert declared["project"]["optional-dependencies"]["spark"] == [spark]
+    entry = f"\n{spark.replace('[connect]', '')} "
+    assert entry in (REPO / "requirements-spark.lock").read_text()
+    assert "\npyspark==" not in (REPO / "requirements.lock").read_text()
 
 
 def test_tracked_files_name_no_place_of_a_machine(tracked: list[Path]) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from pipelines.cli import COMMANDS, main
 from pipelines.costs import CostSettings
+from pipelines.engines.settings import SparkSettings
 from pipelines.formats import formats
 from pipelines.metrics.settings import MetricsSettings
 from pipelines.objectives import ObjectiveSettings
@@ -72,6 +73,7 @@ def test_every_command_is_in_the_readme(command: object) -> None:
         ("policy", PolicySettings),
         ("metrics", MetricsSettings),
         ("privacy", PrivacySettings),
+        ("spark", SparkSettings),
     ],
 )
 def test_every_key_is_in_the_readme(section: str, model: type) -> None:

@@ -46,8 +46,8 @@ WITH served AS (
     ) AS previous_first_token_us,
     MIN(start_us) OVER (
       PARTITION BY deployment, instance, ttft_basis, cached_basis
-      ORDER BY first_token_us ASC NULLS LAST, start_us ASC NULLS LAST, request_id ASC NULLS LAST
-      rows BETWEEN CURRENT ROW AND UNBOUNDED following
+      ORDER BY first_token_us DESC, start_us DESC, request_id DESC
+      rows BETWEEN UNBOUNDED preceding AND CURRENT ROW
     ) AS earliest_start_us
   FROM served
 ), attributed AS (
