@@ -36,7 +36,7 @@ def levers(view: Sequence[LeverView]) -> Spec | None:
     return filled(
         _form(f"{unit} per day"),
         title="What each lever is worth",
-        caption=f"{unit} per day, each lever pulled alone; thin lines: 90 % intervals. Worked out for the day as a whole:"
+        caption=f"{unit} per day, each lever pulled alone; thin lines: 90 % intervals. Worked out for the whole day:"
         " what the hits cost is added up hour by hour, so the two need not agree.",
         description="Worth of each lever a day: " + "; ".join(f"{bar['name']}: {bar['label']}" for bar in bars) + ".",
         data={
