@@ -166,7 +166,7 @@ def test_a_curves_shapes_and_lengths_are_two_small_tables(in_valley: DeploymentR
     assert ["straight line", "7.4 %", "not known", "not known", ""] in cells
     assert ["24,000", "16,000", "24,300", "0.410 [0.390–0.430]", "0.420", "yes"] in cells
     assert ["52,000", "36,500", "19,200", "0.540 [0.520–0.560]", "0.310", "no: off by 18.7 %"] in cells
-    assert ["131,000", "80,000", "13,900", "0.62 [0.6–0.64]", "not known", "too little of its own to tell"] in cells
+    assert ["131,000", "80,000", "13,900", "0.620 [0.600–0.640]", "not known", "too little of its own to tell"] in cells
     assert "The straight line is within 5% of the curve up to hit rate 0.917." in html
     assert "8192 tokens, 51 ms a step; a small last chunk is left just below hit rate 0.250, 0.500, 0.750;" in html
     assert "steps that are not full cost at most 312 busy seconds a day, worth 41.70 USD." in html
