@@ -59,13 +59,14 @@
   };
 
   // One after the other, so that the page stays answerable. Of a fleet's sparklines first those that somebody comes near,
-  // the others when there is nothing else to do: all are there when the page is printed.
+  // the others one by one after them: all are there when the page is printed.
   let last = Promise.resolve();
   const queue = (plot) => {
     const drawn = last.then(() => draw(plot)).then(() => plot.setAttribute("data-drawn", ""));
     last = drawn.catch(() => plot.replaceChildren("This figure cannot be drawn here; the tables say what it would."));
     return drawn; // a failure stays in the console
   };
+  const PAUSE_MS = 20; // what the reader does meanwhile goes first
   const waiting = new Set(plots.filter((plot) => plot.classList.contains("spark")));
   const take = (plot) => {
     waiting.delete(plot);
@@ -80,13 +81,13 @@
   );
   const takeNext = () => {
     const [next] = waiting;
-    if (next !== undefined) take(next).finally(() => requestIdleCallback(takeNext));
+    if (next !== undefined) take(next).finally(() => setTimeout(takeNext, PAUSE_MS));
   };
   for (const plot of plots) {
     if (waiting.has(plot)) near.observe(plot.closest("tr"));
     else queue(plot);
   }
-  requestIdleCallback(takeNext);
+  setTimeout(takeNext, PAUSE_MS);
   dark.addEventListener("change", () => [...views.keys()].forEach(queue));
 
   for (const input of document.querySelectorAll("input[name=weight]")) {
