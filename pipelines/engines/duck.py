@@ -13,7 +13,7 @@ from pipelines.times import HOURS_PER_DAY, US_PER_DAY, US_PER_HOUR
 from pipelines.warehouse import Writer
 
 BYTES_PER_ROW = 150
-"""What a request takes in the windows of the hourly marts, some 100 measured (benchmarks/README.md), and some more."""
+"""What a request may take in the windows of the hourly marts; too little would only make the engine spill."""
 
 
 class DuckDb:

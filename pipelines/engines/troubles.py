@@ -27,6 +27,8 @@ _LASTING = (AnalysisException, ArithmeticException, IllegalArgumentException, Un
 """Of the statement or the data: the same call ends the same way."""
 _UNCHANGED = "the marts are as they were"
 _TEXT_CHARS = 300
+_GIVEN_UP = "stopped SparkContext"
+"""In what a driver says of every call once it has given up, which is never why."""
 
 
 @contextmanager
@@ -56,5 +58,7 @@ def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return type(error).__name__
+    if any(_GIVEN_UP in line for line in lines):
+        return "the master was not reached within a minute, or ended the application"
     told = [line.removeprefix(": ") for line in lines if line.startswith(": ")]
     return (told or lines)[0]

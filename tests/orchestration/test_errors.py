@@ -11,6 +11,7 @@ import pytest
 from pipelines.assets import core, step
 from pipelines.errors import (
     BusyError,
+    ClusterError,
     DiskFullError,
     NothingYetError,
     UnreachableError,
@@ -47,7 +48,7 @@ def ingest_fails(monkeypatch: pytest.MonkeyPatch, error: ValleywatchError, times
     return tries
 
 
-@pytest.mark.parametrize("kind", [BusyError, DiskFullError, UnreachableError, NothingYetError])
+@pytest.mark.parametrize("kind", [BusyError, DiskFullError, UnreachableError, NothingYetError, ClusterError])
 def test_a_passing_fault_is_tried_again_until_it_has_passed(
     patched: Place, monkeypatch: pytest.MonkeyPatch, kind: type[ValleywatchError]
 ) -> None:

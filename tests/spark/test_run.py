@@ -121,3 +121,13 @@ def test_a_spark_connect_server_is_asked_the_same(tmp_path: Path, fleet_module: 
     assert running.returncode == 0, said
     assert "Traceback" not in said
     assert on_spark.views(without=FOLDERS) == on_duckdb.views(without=FOLDERS)
+
+
+@pytest.mark.slow
+def test_a_master_that_is_not_there_is_one_sentence(tmp_path: Path, fleet_module: ModuleType) -> None:
+    place = demo(tmp_path, fleet_module, spark_config("spark://127.0.0.1:1", FLEET))
+    with start(place) as running:
+        _, said = running.communicate()
+    assert running.returncode == 75, said
+    assert "Spark on spark://127.0.0.1:1 did not finish: the master was not reached within a minute" in said
+    assert "Traceback" not in said
