@@ -7,7 +7,9 @@ use that need the whole chain often. The clock stands still at NOW.
 from __future__ import annotations
 
 import gzip
+import html
 import json
+import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 from pipelines.alerts.record import judge_day
 from pipelines.cli import main
 from pipelines.curves import fit_day
+from pipelines.display import anchor
 from pipelines.engines.duck import DUCKDB
 from pipelines.engines.interface import Engine
 from pipelines.ingest import FileOutcome, ingest_sources
@@ -155,6 +158,11 @@ class Place:
                     do(writer, row["day_index"], self, now)
             writer.publish()
         return outcomes
+
+    def page(self, deployment: str) -> str:
+        """What a reader finds on a deployment's page of the report that is published."""
+        page = (self.warehouse.folder / "report" / f"{anchor(deployment)}.html").read_text()
+        return html.unescape(re.sub(r"<[^>]+>", "", page))
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         """Ask the published snapshot."""

@@ -231,8 +231,8 @@ def test_an_hour_of_work_that_began_before_the_hour_is_no_breach(place: Place) -
 def broken_hours(refresh: Callable[..., int]) -> Callable[..., int]:
     """A mart that loses a request on its way from the lake."""
 
-    def wrong(writer: Any, mart: str, day_index: int) -> int:
-        n_hours = refresh(writer, mart, day_index)
+    def wrong(writer: Any, mart: str, *day_and_engine: Any) -> int:
+        n_hours = refresh(writer, mart, *day_and_engine)
         writer._connection.execute(f"update mart.{mart} set n_requests = n_requests - 1")
         return n_hours
 

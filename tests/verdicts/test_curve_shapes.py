@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -106,7 +105,7 @@ def test_fit_and_report_tell_of_the_steps(
     assert "\nchunk     4096 tokens, " in said
     assert cost in said
     assert place.valleywatch("report") == 0
-    page = html.unescape(Path(capsys.readouterr().out.strip()).read_text())
+    page = place.page("pool")
     assert "Steps: 4096 tokens, " in page
     assert cost in page
 
