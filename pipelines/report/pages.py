@@ -55,8 +55,9 @@ class FleetRow:
     verdict: Verdict
     week: Spec | None
     lever: LeverView | None
+    is_curve_trusted: bool
     curve_reasons: tuple[str, ...] | None
-    """Why its curve is not to be trusted, empty where it is; None where there is no curve."""
+    """Why its curve is not to be trusted, as far as is recorded; None where there is no curve."""
 
     @property
     def anchor(self) -> str:
@@ -114,7 +115,8 @@ def fleet_row(deployment: DeploymentReport) -> FleetRow:
         verdict=trusted_verdict(deployment),
         week=sparkline(deployment.week),
         lever=deployment.levers[0] if deployment.levers else None,
-        curve_reasons=None if curve is None else () if curve.trustworthy else curve.reasons or ("poor_fit",),
+        is_curve_trusted=curve is not None and curve.trustworthy,
+        curve_reasons=None if curve is None else curve.reasons,
     )
 
 
@@ -126,14 +128,14 @@ def render_fleet(rows: Sequence[FleetRow], frame: Report) -> str:
         rows=ranked,
         summary=attention(row.verdict for row in ranked),
         figure_data=embedded(compact({row.anchor: row.week for row in ranked if row.week is not None})),
-        untrusted=[row for row in ranked if row.curve_reasons != ()],
+        untrusted=[row for row in ranked if not row.is_curve_trusted],
     )
 
 
 def render_deployment(deployment: DeploymentReport, frame: Report) -> str:
     """Render the page of one deployment. The same input gives the same text."""
     trusted = replace(deployment, verdict=trusted_verdict(deployment))
-    specs = figures_of(trusted)
+    specs, what_if = figures_of(trusted), _what_if(trusted)
     return page_template("deployment").render(
         report=frame,
         of=trusted,
@@ -141,8 +143,8 @@ def render_deployment(deployment: DeploymentReport, frame: Report) -> str:
         anchor=display.anchor(deployment.name),
         figures={name: _figure(name, specs.get(name)) for name in FIGURES},
         figure_data=embedded(compact(specs)),
-        what_if=_what_if(trusted),
-        what_if_data=embedded(_what_if(trusted)),
+        what_if=what_if,
+        what_if_data=embedded(what_if),
     )
 
 

@@ -88,6 +88,15 @@ def test_no_verdict_follows_from_an_untrustworthy_curve(untrusted: DeploymentRep
     assert "No verdict rests on this curve" in html
 
 
+def test_a_curve_that_is_not_trusted_for_no_recorded_reason_is_told_without_one(untrusted: DeploymentReport) -> None:
+    assert untrusted.curve is not None
+    unexplained = replace(untrusted, curve=replace(untrusted.curve, reasons=()))
+    fleet = pages_of(Report(generated_at=NOW, deployments=(unexplained,)))["index.html"]
+    told = fleet[fleet.index('<h2 id="quality">') :]
+    assert ">and no reason was recorded<" in told
+    assert "describes the measurements poorly" not in told
+
+
 def test_a_held_state_stays_without_numbers(untrusted: DeploymentReport) -> None:
     held = replace(untrusted, verdict=replace(untrusted.verdict, reasons=("held:poor_fit",)))
     verdict = trusted_verdict(held)
